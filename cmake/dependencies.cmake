@@ -1,0 +1,12 @@
+# Libraries from the distribution; docs/design/0001-dependencies.md says why each is here.
+# Static archives are preferred: the programs are linked static-pie.
+
+set(Boost_USE_STATIC_LIBS ON)
+set(Protobuf_USE_STATIC_LIBS ON)
+
+find_package(Threads REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(Protobuf 3.21 REQUIRED)
+find_package(GTest 1.12 REQUIRED)

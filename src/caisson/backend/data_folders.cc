@@ -1,0 +1,61 @@
+#include "caisson/backend/data_folders.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "caisson/os/identity.h"
+
+namespace caisson::backend {
+namespace {
+
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+
+// A folder that only `owner` may change. A symbolic link in its place is refused.
+Result<os::Fd> OpenFolder(int parent, const std::string& path, mode_t mode, uid_t owner) {
+  if (mkdirat(parent, path.c_str(), mode) == 0) {
+    if (fchownat(parent, path.c_str(), owner, owner, AT_SYMLINK_NOFOLLOW) != 0) {
+      return Fail(Error::FromErrno(errno, "cannot give away the folder " + path));
+    }
+  } else if (errno != EEXIST) {
+    return Fail(Error::FromErrno(errno, "cannot make the folder " + path));
+  }
+  os::Fd folder(openat(parent, path.c_str(), kDirectory));
+  struct stat info {};
+  if (!folder.valid() || fstat(folder.get(), &info) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot open the folder " + path));
+  }
+  if (info.st_uid != owner || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Fail(Error(Code::kPermissionDenied, "the folder " + path + " cannot be trusted")
+                    .Because("it belongs to somebody else, or others may write to it")
+                    .Remedy("chown it to uid " + std::to_string(owner) + " and chmod go-w, or choose another folder"));
+  }
+  return folder;
+}
+
+Status MakeParents(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    if (mkdir(path.substr(0, slash).c_str(), 0755) != 0 && errno != EEXIST) {
+      return Fail(Error::FromErrno(errno, "cannot make the folder " + path.substr(0, slash)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<DataFolders> DataFolders::Open(const std::string& data, const std::string& runtime) {
+  DataFolders folders;
+  CAISSON_CHECK_OK(MakeParents(data));
+  CAISSON_CHECK_OK(MakeParents(runtime));
+  CAISSON_TRY(folders.data, OpenFolder(AT_FDCWD, data, 0711, 0));
+  CAISSON_TRY(folders.runtime, OpenFolder(AT_FDCWD, runtime, 0711, 0));
+  CAISSON_TRY(folders.spool, OpenFolder(folders.data.get(), "spool", 0700, os::kEngineUid));
+  for (const char* name : {"images", "sandboxes"}) {
+    CAISSON_TRY(const os::Fd made, OpenFolder(folders.data.get(), name, 0700, 0));
+  }
+  return folders;
+}
+
+}  // namespace caisson::backend

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "caisson/base/result.h"
+#include "caisson/os/fd.h"
+
+namespace caisson::backend {
+
+// The folders Caisson keeps on this host, made when they are missing. All belong to root and nobody else may write to them,
+// but for `spool`, which belongs to the engine. Needs root.
+struct DataFolders {
+  os::Fd data;     // holds `images` and `sandboxes`
+  os::Fd runtime;  // lock files
+  os::Fd spool;    // unnamed files of the engine
+
+  // Errors: kPermissionDenied when a folder belongs to somebody else or others may write to it.
+  static Result<DataFolders> Open(const std::string& data, const std::string& runtime);
+};
+
+}  // namespace caisson::backend

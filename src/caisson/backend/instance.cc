@@ -1,0 +1,188 @@
+#include "caisson/backend/instance.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <span>
+
+#include "caisson/os/socket.h"
+#include "caisson/plan/seccomp_program.h"
+
+namespace caisson::backend {
+namespace {
+
+constexpr std::uint32_t kProtocolVersion = 1;
+// The guest answers at once whatever its commands do; one that does not is lost.
+constexpr std::chrono::seconds kGuestPatience{10};
+constexpr std::chrono::seconds kDestroyPatience{5};
+
+std::string FilterBytes(plan::FilterKind kind) {
+  const std::vector<sock_filter> program = plan::CompileFilter(kind);
+  const auto bytes = std::as_bytes(std::span(program));
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string MakeConfigure(const plan::LaunchPlan& plan) {
+  static const std::string guest_filter = FilterBytes(plan::FilterKind::kGuest);
+  static const std::string command_filter = FilterBytes(plan::FilterKind::kCommand);
+  proto::Request request;
+  proto::Configure& configure = *request.mutable_configure();
+  configure.set_version(kProtocolVersion);
+  configure.set_guest_filter(guest_filter);
+  configure.set_command_filter(command_filter);
+  configure.set_prepare_image(plan.image == plan::Image::kDirectory);
+  configure.set_file_size_limit(plan.disk_bytes);
+  return request.SerializeAsString();
+}
+
+Status AwaitReady(const os::Fd& control) {
+  CAISSON_TRY(const os::Message frame, os::ReceiveFrame(control.get(), Deadline::In(kGuestPatience)));
+  proto::Reply reply;
+  if (!reply.ParseFromString(frame.data)) return Fail(Error(Code::kInternal, "the guest's reply is malformed"));
+  if (reply.error() == 0) return {};
+  return Fail(Error::FromErrno(reply.error(), "the guest cannot confine itself: " + reply.step())
+                  .Remedy("see what this host lacks: caisson doctor"));
+}
+
+// The descriptors come from inside: a pipe or a terminal is all they may be.
+bool IsStdio(const os::Fd& fd) {
+  struct stat info {};
+  return fstat(fd.get(), &info) == 0 && (S_ISFIFO(info.st_mode) || (S_ISCHR(info.st_mode) && isatty(fd.get()) == 1));
+}
+
+}  // namespace
+
+Instance::Instance(LauncherLink& link, os::Fd control, LauncherLink::Created created)
+    : link_(link),
+      slot_(created.slot),
+      guest_(std::move(created.guest)),
+      kill_(std::move(created.kill)),
+      control_(std::move(control)),
+      ready_leaf_(std::move(created.first_leaf)) {}
+
+Instance::~Instance() { (void)Destroy(); }
+
+Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const plan::LaunchPlan& plan,
+                                                   const std::vector<int>& fds) {
+  CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kStream));
+  // The guest finds its configuration waiting: no round trip while it starts.
+  CAISSON_CHECK_OK(os::SendFrame(ends.first.get(), MakeConfigure(plan)));
+  std::vector<int> all = {ends.second.get()};
+  all.insert(all.end(), fds.begin(), fds.end());
+  CAISSON_TRY(LauncherLink::Created created, link.Create(plan, all));
+  ends.second.Reset();  // only the guest has it now: its end is the end of the stream
+  std::unique_ptr<Instance> instance(new Instance(link, std::move(ends.first), std::move(created)));
+  CAISSON_CHECK_OK(AwaitReady(instance->control_));
+  return instance;
+}
+
+Result<proto::Reply> Instance::Ask(const proto::Request& request, const std::vector<int>& fds,
+                                   std::vector<os::Fd>& answer_fds) {
+  const auto gone = [](Error error) { return Fail(std::move(error).Context("the sandbox does not answer")); };
+  const std::lock_guard lock(control_mutex_);
+  if (const Status sent = os::SendFrame(control_.get(), request.SerializeAsString(), fds); !sent) return gone(sent.error());
+  auto frame = os::ReceiveFrame(control_.get(), Deadline::In(kGuestPatience));
+  if (!frame) {
+    KillAll();  // a late answer would be taken for the next one's
+    return gone(frame.error());
+  }
+  proto::Reply reply;
+  if (!reply.ParseFromString(frame->data)) return gone(Error(Code::kInternal, "the guest's reply is malformed"));
+  answer_fds = std::move(frame->fds);
+  return reply;
+}
+
+Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
+  CAISSON_TRY(Leaf leaf, TakeLeaf());
+  proto::Request request;
+  *request.mutable_start() = command;
+  std::vector<os::Fd> fds;
+  CAISSON_TRY(const proto::Reply reply, Ask(request, leaf.GuestFds(), fds));
+  leaf.CloseGuestFds();
+  Started started;
+  if (reply.error() != 0) {
+    Retire(leaf.number());
+    started.error = reply.error();
+    started.step = reply.step();
+    return started;
+  }
+  const std::size_t expected = command.has_terminal() ? 2 : 4;
+  if (fds.size() != expected) return Fail(Error(Code::kInternal, "the guest's reply lacks descriptors"));
+  for (const os::Fd& fd : fds) {
+    if (!IsStdio(fd)) return Fail(Error(Code::kInternal, "the guest sent a descriptor that is no pipe or terminal"));
+  }
+  started.command = reply.command();
+  started.end = std::move(fds[0]);
+  for (std::size_t i = 1; i < fds.size(); ++i) started.stdio.push_back(std::move(fds[i]));
+  started.leaf = std::move(leaf);
+  // While the command runs, the launcher makes what the next one will need.
+  if (link_.expect() == plan::Expect::kManySandboxes) PrepareLeaf();
+  return started;
+}
+
+Status Instance::Signal(std::uint64_t command, int signal) {
+  proto::Request request;
+  request.mutable_signal()->set_command(command);
+  request.mutable_signal()->set_signal(signal);
+  std::vector<os::Fd> fds;
+  CAISSON_TRY(const proto::Reply reply, Ask(request, {}, fds));
+  if (reply.error() != 0) return Fail(Error::FromErrno(reply.error(), "cannot signal the command"));
+  return {};
+}
+
+Result<Leaf> Instance::TakeLeaf() {
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (destroyed_) return Fail(Error(Code::kUnavailable, "the sandbox has ended"));
+    if (ready_leaf_) {
+      Leaf leaf = *std::move(ready_leaf_);
+      ready_leaf_.reset();
+      return leaf;
+    }
+  }
+  return link_.RotateLeaf(slot_, NextRetired());
+}
+
+void Instance::PrepareLeaf() {
+  Result<Leaf> leaf = link_.RotateLeaf(slot_, NextRetired());
+  if (!leaf) return;  // the next command asks again and reports it
+  const std::lock_guard lock(state_mutex_);
+  if (ready_leaf_) {
+    retired_.push_back(leaf->number());  // another thread was first
+  } else {
+    ready_leaf_ = *std::move(leaf);
+  }
+}
+
+std::uint32_t Instance::NextRetired() {
+  const std::lock_guard lock(state_mutex_);
+  if (retired_.empty()) return 0;
+  const std::uint32_t leaf = retired_.back();
+  retired_.pop_back();
+  return leaf;
+}
+
+void Instance::Retire(std::uint32_t leaf) {
+  const std::lock_guard lock(state_mutex_);
+  retired_.push_back(leaf);
+}
+
+void Instance::KillAll() const { (void)!write(kill_.get(), "1", 1); }
+
+Status Instance::Destroy() {
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (destroyed_) return {};
+    destroyed_ = true;
+  }
+  // With cgroup.kill nothing inside can fork its way past the end of PID 1.
+  KillAll();
+  if (!guest_.Ended(Deadline::In(kDestroyPatience))) {
+    return Fail(Error(Code::kDeadlineExceeded, "a process of the sandbox cannot be killed"));
+  }
+  return link_.Destroy(slot_);
+}
+
+}  // namespace caisson::backend

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "caisson/backend/launcher_link.h"
+#include "caisson/backend/leaf.h"
+#include "caisson/base/result.h"
+#include "caisson/os/fd.h"
+#include "caisson/plan/launch_plan.h"
+#include "caisson/proto/guest.pb.h"
+
+namespace caisson::backend {
+
+// One running sandbox of the process tier as the engine holds it: the guest's control stream, the sandbox's kill switch and
+// the leaves of its commands. Thread-safe. Destroying it destroys the sandbox.
+class Instance {
+ public:
+  // `fds`: the image and workspace descriptors that `plan` asks for. Blocks until the guest has locked itself down.
+  static Result<std::unique_ptr<Instance>> Create(LauncherLink& link, const plan::LaunchPlan& plan,
+                                                  const std::vector<int>& fds);
+  ~Instance();
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+  struct Started {
+    std::uint64_t command = 0;
+    os::Fd end;                  // closes, after one proto::End, when the command's own process ended
+    std::vector<os::Fd> stdio;   // stdin, stdout, stderr, or one terminal
+    std::optional<Leaf> leaf;
+    int error = 0;               // errno of the step that failed; then nothing runs
+    std::string step;
+  };
+  Result<Started> Start(const proto::StartCommand& request);
+  Status Signal(std::uint64_t command, int signal);
+  // Says that the command of this leaf is over; the leaf is removed when nothing lives in it any more.
+  void Retire(std::uint32_t leaf);
+
+  // Kills every process at once, without the guest's or the launcher's help. For a sandbox that does not answer.
+  void KillAll() const;
+  // Idempotent. Returns when no process is left.
+  Status Destroy();
+
+ private:
+  Instance(LauncherLink& link, os::Fd control, LauncherLink::Created created);
+
+  Result<proto::Reply> Ask(const proto::Request& request, const std::vector<int>& fds, std::vector<os::Fd>& answer_fds);
+  Result<Leaf> TakeLeaf();
+  void PrepareLeaf();
+  std::uint32_t NextRetired();
+
+  LauncherLink& link_;
+  std::uint32_t slot_;
+  os::PidFd guest_;
+  os::Fd kill_;
+
+  std::mutex control_mutex_;  // one request on the stream at a time
+  os::Fd control_;
+
+  std::mutex state_mutex_;  // what follows
+  std::optional<Leaf> ready_leaf_;
+  std::vector<std::uint32_t> retired_;
+  bool destroyed_ = false;
+};
+
+}  // namespace caisson::backend

@@ -1,0 +1,84 @@
+#include "caisson/backend/launch_error.h"
+
+#include <cerrno>
+#include <string>
+
+namespace caisson::backend {
+namespace {
+
+using plan::Step;
+
+struct Explanation {
+  const char* primitive;
+  const char* remedy;
+};
+
+constexpr const char* kDoctor = "see what this host lacks: caisson doctor";
+constexpr const char* kUserNamespaces = "allow user namespaces: sysctl user.max_user_namespaces=65536";
+constexpr const char* kCgroups = "mount the cgroup file systems read-write with the controllers memory, cpu and pids";
+constexpr const char* kIdMap = "use a folder on a file system with id-mapped mounts, such as ext4, xfs or btrfs";
+constexpr const char* kOverlay = "load the overlay module and keep the data folder on a file system that overlayfs can use";
+
+Explanation Explain(Step step) {
+  switch (step) {
+    case Step::kUserNamespace:
+    case Step::kClone:
+    case Step::kIdMaps:
+      return {"user namespaces", kUserNamespaces};
+    case Step::kNetworkNamespace:
+      return {"network namespaces", "allow network namespaces: sysctl user.max_net_namespaces=65536"};
+    case Step::kCgroup:
+    case Step::kJoinCgroup:
+    case Step::kLeaf:
+      return {"cgroups", kCgroups};
+    case Step::kUidRange:
+      return {"a free block of user ids", "end sandboxes that are no longer needed"};
+    case Step::kImage:
+      return {"the image folder", kIdMap};
+    case Step::kHostImage:
+      return {"the built-in image", kIdMap};
+    case Step::kWritableLayer:
+      return {"the writable layer", kDoctor};
+    case Step::kRootOverlay:
+      return {"overlay file systems", kOverlay};
+    case Step::kWorkspace:
+      return {"the workspace", kOverlay};
+    case Step::kWorkspaceIdMap:
+      return {"id-mapped mounts of the workspace folder", kIdMap};
+    case Step::kMountProc:
+      return {"a fresh proc file system", "run where /proc is mounted whole, not masked by a container"};
+    case Step::kMountWorkspace:
+    case Step::kMountUsr:
+    case Step::kMountDev:
+    case Step::kMountDevpts:
+    case Step::kMountShm:
+      return {"a mount point of the image", "remove symbolic links in the image at dev, proc, home and the workspace"};
+    case Step::kExecGuest:
+      return {"the guest program", "reinstall Caisson: caisson-guest cannot be executed"};
+    default:
+      return {"a step of the launcher", kDoctor};
+  }
+}
+
+Code CodeOf(const plan::LaunchReply& reply) {
+  if (reply.error == EMFILE || reply.error == ENFILE || reply.error == ENOMEM || reply.error == EAGAIN ||
+      reply.error == ENOSPC) {
+    return Code::kResourceExhausted;
+  }
+  return Code::kUnsupported;
+}
+
+}  // namespace
+
+Error ExplainFailure(const plan::LaunchReply& reply) {
+  const Explanation explanation = Explain(reply.failed_step);
+  const Error system = Error::FromErrno(reply.error, "");
+  std::string cause = reply.message[0] == '\0' ? system.cause() : std::string(reply.message) + ": " + system.cause();
+  return Error(CodeOf(reply), std::string("the sandbox cannot be set up: ") + explanation.primitive + " failed")
+      .Because(std::move(cause))
+      .Remedy(explanation.remedy)
+      .Detail("primitive", explanation.primitive)
+      .Detail("step", std::to_string(static_cast<unsigned>(reply.failed_step)));
+}
+
+}  // namespace caisson::backend

@@ -1,0 +1,149 @@
+#include "caisson/backend/launcher_link.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "caisson/backend/launch_error.h"
+#include "caisson/backend/spawn_child.h"
+#include "caisson/os/socket.h"
+
+namespace caisson::backend {
+namespace {
+
+// Longer than anything the launcher waits for itself.
+constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kEndPatience{10};
+
+// A program that somebody else could have changed is not started with root's rights.
+Result<os::Fd> OpenProgram(const std::string& path) {
+  os::Fd program(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!program.valid() || fstat(program.get(), &info) != 0) {
+    return Fail(Error(Code::kUnavailable, "cannot open " + path)
+                    .Because(std::strerror(errno))
+                    .Remedy("reinstall Caisson: its programs belong in one folder"));
+  }
+  if (!S_ISREG(info.st_mode) || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Fail(Error(Code::kPermissionDenied, path + " cannot be trusted")
+                    .Because("it is no regular file, or others than its owner may write to it")
+                    .Remedy("chmod go-w " + path));
+  }
+  return program;
+}
+
+// Starts the launcher as the first process of a pid namespace that all its sandboxes are below: when it dies, whatever
+// the reason, the kernel ends them.
+Result<pid_t> Spawn(const std::string& path, const char* argument, const std::array<int, 4>& fds) {
+  std::array<os::Fd, 4> high;
+  SpawnPlan plan;
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    // Out of the way of the places they go to.
+    high[i].Reset(fcntl(fds[i], F_DUPFD_CLOEXEC, 16));
+    if (!high[i].valid()) return Fail(Error::FromErrno(errno, "cannot duplicate a descriptor"));
+    plan.fds[i] = high[i].get();
+  }
+  std::string name = "caisson-launcher";
+  std::string text = argument;
+  const std::array<char*, 3> argv = {name.data(), text.data(), nullptr};
+  plan.path = path.c_str();
+  plan.argv = argv.data();
+  const long pid = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+  if (pid == 0) RunSpawnChild(plan);
+  if (pid < 0) return Fail(Error::FromErrno(errno, "cannot start the launcher in a pid namespace"));
+  return static_cast<pid_t>(pid);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& program_directory,
+                                                          const DataFolders& folders, plan::Expect expect) {
+  const std::string path = program_directory + "/caisson-launcher";
+  CAISSON_TRY(const os::Fd launcher, OpenProgram(path));
+  CAISSON_TRY(const os::Fd guest, OpenProgram(program_directory + "/caisson-guest"));
+  CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
+  const char* argument = expect == plan::Expect::kManySandboxes ? "many" : "one";
+  CAISSON_TRY(const pid_t pid, Spawn(path, argument,
+                                     {ends.second.get(), guest.get(), folders.data.get(), folders.runtime.get()}));
+  CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
+  return std::unique_ptr<LauncherLink>(
+      new LauncherLink(std::move(ends.first), std::move(process), expect));
+}
+
+LauncherLink::~LauncherLink() {
+  connection_.Reset();
+  if (process_.Ended(Deadline::In(kEndPatience))) process_.Reap();
+}
+
+Result<LauncherLink::Answer> LauncherLink::Ask(const plan::LaunchRequest& request, const std::vector<int>& fds) {
+  const std::lock_guard lock(mutex_);
+  const std::string_view bytes(reinterpret_cast<const char*>(&request), sizeof request);
+  const auto gone = [](Error error) { return Fail(std::move(error).Context("the launcher")); };
+  // A launcher that could not start has said why before it closed the connection: read that first.
+  const Status sent = os::SendWithFds(connection_.get(), bytes, fds);
+  auto message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), Deadline::In(kPatience));
+  if (!message) return gone(sent ? message.error() : sent.error());
+  Answer answer;
+  if (message->data.size() != sizeof answer.reply) return gone(Error(Code::kInternal, "sent a malformed reply"));
+  std::memcpy(&answer.reply, message->data.data(), sizeof answer.reply);
+  answer.reply.message[sizeof answer.reply.message - 1] = '\0';
+  if (answer.reply.failed_step != plan::Step::kNone) return Fail(ExplainFailure(answer.reply));
+  answer.fds = std::move(message->fds);
+  return answer;
+}
+
+namespace {
+
+// Takes the leaf's descriptors off the front of a reply's.
+Result<Leaf> TakeLeaf(const plan::LaunchReply& reply, std::vector<os::Fd> fds, std::size_t skip) {
+  const std::size_t guest_fds = reply.leaf_guest_fds;
+  if (guest_fds > plan::kLeafGuestFdsV1 || fds.size() != skip + plan::kLeafEngineFds + guest_fds) {
+    return Fail(Error(Code::kInternal, "the launcher's reply lacks descriptors"));
+  }
+  std::vector<os::Fd> engine;
+  std::vector<os::Fd> guest;
+  for (std::size_t i = skip; i < fds.size(); ++i) {
+    (i < skip + plan::kLeafEngineFds ? engine : guest).push_back(std::move(fds[i]));
+  }
+  return Leaf(reply.leaf, std::move(engine), std::move(guest));
+}
+
+}  // namespace
+
+Result<LauncherLink::Created> LauncherLink::Create(const plan::LaunchPlan& plan, const std::vector<int>& fds) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kCreate;
+  request.plan = plan;
+  CAISSON_TRY(Answer answer, Ask(request, fds));
+  if (answer.fds.size() < 2) return Fail(Error(Code::kInternal, "the launcher's reply lacks descriptors"));
+  os::PidFd guest(std::move(answer.fds[0]));
+  os::Fd kill = std::move(answer.fds[1]);
+  CAISSON_TRY(Leaf leaf, TakeLeaf(answer.reply, std::move(answer.fds), 2));
+  return Created{answer.reply.slot, std::move(guest), std::move(kill), std::move(leaf)};
+}
+
+Result<Leaf> LauncherLink::RotateLeaf(std::uint32_t slot, std::uint32_t retired_leaf) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kRotateLeaf;
+  request.slot = slot;
+  request.retired_leaf = retired_leaf;
+  CAISSON_TRY(Answer answer, Ask(request, {}));
+  return TakeLeaf(answer.reply, std::move(answer.fds), 0);
+}
+
+Status LauncherLink::Destroy(std::uint32_t slot) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kDestroy;
+  request.slot = slot;
+  CAISSON_TRY(const Answer answer, Ask(request, {}));
+  return {};
+}
+
+}  // namespace caisson::backend

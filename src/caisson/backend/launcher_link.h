@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "caisson/backend/data_folders.h"
+#include "caisson/backend/leaf.h"
+#include "caisson/base/result.h"
+#include "caisson/os/fd.h"
+#include "caisson/os/process.h"
+#include "caisson/plan/launch_plan.h"
+
+namespace caisson::backend {
+
+// The engine's connection to the launcher. Thread-safe. Closing it makes the launcher end every sandbox and itself.
+class LauncherLink {
+ public:
+  // Starts `caisson-launcher` from `program_directory` with the guest beside it. Call as root, from the only thread.
+  static Result<std::unique_ptr<LauncherLink>> Start(const std::string& program_directory, const DataFolders& folders,
+                                                     plan::Expect expect);
+  // Waits until the launcher and what it started have cleaned up, at most 10 s.
+  ~LauncherLink();
+  LauncherLink(const LauncherLink&) = delete;
+  LauncherLink& operator=(const LauncherLink&) = delete;
+
+  struct Created {
+    std::uint32_t slot = 0;
+    os::PidFd guest;
+    os::Fd kill;  // ends every process of the sandbox
+    Leaf first_leaf;
+  };
+  // `fds` as plan::LaunchRequest says. Errors: kUnsupported, kResourceExhausted; kUnavailable when the launcher is gone.
+  Result<Created> Create(const plan::LaunchPlan& plan, const std::vector<int>& fds);
+  // A fresh leaf; `retired_leaf`, when not 0, is removed once nothing runs in it.
+  Result<Leaf> RotateLeaf(std::uint32_t slot, std::uint32_t retired_leaf);
+  // Returns when no process of the sandbox is left.
+  Status Destroy(std::uint32_t slot);
+
+  plan::Expect expect() const { return expect_; }
+
+ private:
+  LauncherLink(os::Fd connection, os::PidFd process, plan::Expect expect)
+      : connection_(std::move(connection)), process_(std::move(process)), expect_(expect) {}
+
+  struct Answer {
+    plan::LaunchReply reply;
+    std::vector<os::Fd> fds;
+  };
+  Result<Answer> Ask(const plan::LaunchRequest& request, const std::vector<int>& fds);
+
+  std::mutex mutex_;  // one request at a time
+  os::Fd connection_;
+  os::PidFd process_;
+  plan::Expect expect_;
+};
+
+}  // namespace caisson::backend

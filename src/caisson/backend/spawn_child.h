@@ -1,0 +1,15 @@
+#pragma once
+
+namespace caisson::backend {
+
+// What the new process needs to become the launcher, made before it exists.
+struct SpawnPlan {
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  int fds[4] = {-1, -1, -1, -1};  // become 3, 4, 5 and 6; each is above 6 now
+};
+
+// Resets the signals, puts the descriptors in place, closes all others and executes. Exits with 127 when it cannot.
+[[noreturn]] void RunSpawnChild(const SpawnPlan& plan);
+
+}  // namespace caisson::backend

@@ -1,0 +1,111 @@
+#include "caisson/cli/option_table.h"
+
+#include <algorithm>
+
+#include "caisson/cli/quantity.h"
+#include "caisson/plan/limits.h"
+#include "caisson/sandbox/command.h"
+
+namespace caisson::cli {
+namespace {
+
+constexpr unsigned For(CommandId id) { return 1U << static_cast<unsigned>(id); }
+
+constexpr unsigned kRunOnly = For(CommandId::kRun);
+constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDoctor) | For(CommandId::kVersion);
+constexpr unsigned kEvery = kPrintsData | For(CommandId::kHelp);
+
+constexpr const char* kRunExample =
+    "  caisson run -- python3 -c 'print(6 * 7)'\n"
+    "  caisson run --workspace . --memory 512MiB --timeout 2m -- make test\n"
+    "  caisson run --json -- ls -l\n"
+    "  caisson run --tty -- bash\n";
+
+constexpr const char* kRunNotes =
+    "Exit status: the command's own; 128+N when signal N ended it; 124 timed out; 125 Caisson failed or was used\n"
+    "wrongly, and nothing ran; 126 not executable; 127 not found; 130 cancelled; 137 out of memory.\n"
+    "The first Ctrl-C goes to the command, the second ends the sandbox.\n";
+
+std::vector<CommandInfo> MakeCommands() {
+  return {
+      {CommandId::kRun, "run", "Run one command in a fresh sandbox, which is destroyed after it",
+       "run [OPTIONS] -- COMMAND [ARGUMENT...]", kRunExample, kRunNotes},
+      {CommandId::kDoctor, "doctor", "Say what this host can do, what it lacks and how to fix it", "doctor [OPTIONS]",
+       "  caisson doctor\n  caisson doctor --json\n",
+       "Exit status: 0 when `caisson run` can work, 1 when it cannot.\n"},
+      {CommandId::kVersion, "version", "Print the version, how it was built and what the kernel offers",
+       "version [OPTIONS]", "  caisson version --json\n", ""},
+      {CommandId::kHelp, "help", "Explain Caisson or one of its commands", "help [COMMAND]", "  caisson help run\n",
+       ""},
+  };
+}
+
+std::vector<OptionInfo> MakeOptions() {
+  const plan::Limits limits;
+  const std::string timeout = FormatDuration(sandbox::CommandSpec{}.timeout);
+  return {
+      {Option::kImage, "image", "IMAGE",
+       "What the sandbox's root is: host (made from this host's programs), or a directory", "host", "CAISSON_IMAGE",
+       kRunOnly},
+      {Option::kWorkspace, "workspace", "DIR[:MODE]",
+       "A folder to show at /home/agent/workspace. MODE: copy (changes end with the sandbox), rw (changes are made on "
+       "the host, without undo), ro. Default mode: copy",
+       "", "CAISSON_WORKSPACE", kRunOnly},
+      {Option::kCpus, "cpus", "N", "CPU time, in cores", FormatCpus(limits.cpus), "CAISSON_CPUS", kRunOnly},
+      {Option::kMemory, "memory", "SIZE", "Memory, at least 4MiB; without swap", FormatBytes(limits.memory),
+       "CAISSON_MEMORY", kRunOnly},
+      {Option::kDisk, "disk", "SIZE", "What the writable layer may hold, at least 1MiB", FormatBytes(limits.disk),
+       "CAISSON_DISK", kRunOnly},
+      {Option::kPids, "pids", "N", "Processes and threads", std::to_string(limits.pids), "CAISSON_PIDS", kRunOnly},
+      {Option::kTimeout, "timeout", "DURATION", "When to kill the command, for example 250ms, 30s, 10m, 2h", timeout,
+       "CAISSON_TIMEOUT", kRunOnly},
+      {Option::kEnv, "env", "NAME=VALUE", "A variable for the command; may be given again", "", nullptr, kRunOnly,
+       Occurs::kRepeatedly},
+      {Option::kUser, "user", "USER", "Who the command runs as: agent (uid 1000) or root (of the sandbox)", "agent",
+       "CAISSON_USER", kRunOnly},
+      {Option::kNetwork, "network", "NETWORK", "What the sandbox can reach: none", "none", "CAISSON_NETWORK", kRunOnly},
+      {Option::kTier, "tier", "TIER", "What isolates the sandbox: process, or auto for the strongest this host has",
+       "auto", "CAISSON_TIER", kRunOnly},
+      {Option::kStorage, "storage", "STORAGE",
+       "Where the writable layer lies: tmpfs (in memory, bounded by --disk) or directory (on disk, not bounded)",
+       "tmpfs", "CAISSON_STORAGE", kRunOnly},
+      {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},
+      {Option::kJson, "json", nullptr, "Print one JSON object; errors too, on stderr", "", nullptr, kPrintsData},
+      {Option::kQuiet, "quiet", nullptr, "No notices on stderr, only errors", "", nullptr, kRunOnly},
+      {Option::kVerbose, "verbose", nullptr, "Say on stderr what is used and where each value came from", "", nullptr,
+       kRunOnly},
+      {Option::kHelp, "help", nullptr, "Print this help (also -h)", "", nullptr, kEvery},
+  };
+}
+
+}  // namespace
+
+const std::vector<CommandInfo>& Commands() {
+  static const std::vector<CommandInfo> commands = MakeCommands();
+  return commands;
+}
+
+const CommandInfo* FindCommand(std::string_view name) {
+  const auto& all = Commands();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const CommandInfo& info) { return info.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const CommandInfo& CommandOf(CommandId id) { return Commands()[static_cast<std::size_t>(id)]; }
+
+const std::vector<OptionInfo>& Options() {
+  static const std::vector<OptionInfo> options = MakeOptions();
+  return options;
+}
+
+const OptionInfo& OptionOf(Option id) { return Options()[static_cast<std::size_t>(id)]; }
+
+std::vector<const OptionInfo*> OptionsOf(CommandId command) {
+  std::vector<const OptionInfo*> chosen;
+  for (const OptionInfo& info : Options()) {
+    if (info.AppliesTo(command)) chosen.push_back(&info);
+  }
+  return chosen;
+}
+
+}  // namespace caisson::cli

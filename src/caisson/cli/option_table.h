@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace caisson::cli {
+
+// The one table of commands and options: parsing, help and the names a mistyped one is compared with come from it.
+
+enum class CommandId : unsigned { kRun, kDoctor, kVersion, kHelp };
+
+struct CommandInfo {
+  CommandId id;
+  const char* name;
+  const char* summary;
+  const char* usage;    // what follows "caisson "
+  const char* example;  // whole command lines
+  const char* notes;    // shown at the end of its help; may be empty
+};
+
+enum class Option {
+  kImage,
+  kWorkspace,
+  kCpus,
+  kMemory,
+  kDisk,
+  kPids,
+  kTimeout,
+  kEnv,
+  kUser,
+  kNetwork,
+  kTier,
+  kStorage,
+  kTty,
+  kJson,
+  kQuiet,
+  kVerbose,
+  kHelp,
+};
+
+enum class Occurs { kOnce, kRepeatedly };  // of an option that occurs once, the last counts
+
+struct OptionInfo {
+  Option id;
+  const char* name;     // without the dashes
+  const char* metavar;  // nullptr: a flag
+  const char* help;
+  std::string default_text;  // empty: none
+  const char* environment;   // nullptr: no variable sets it
+  unsigned commands;         // bits 1 << CommandId
+  Occurs occurs = Occurs::kOnce;
+
+  bool AppliesTo(CommandId command) const { return (commands >> static_cast<unsigned>(command) & 1U) != 0; }
+};
+
+const std::vector<CommandInfo>& Commands();
+// nullptr when there is no such command.
+const CommandInfo* FindCommand(std::string_view name);
+const CommandInfo& CommandOf(CommandId id);
+
+const std::vector<OptionInfo>& Options();
+const OptionInfo& OptionOf(Option id);
+// The options of one command, in the table's order.
+std::vector<const OptionInfo*> OptionsOf(CommandId command);
+
+}  // namespace caisson::cli

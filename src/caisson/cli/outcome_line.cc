@@ -1,0 +1,58 @@
+#include "caisson/cli/outcome_line.h"
+
+#include <signal.h>
+
+#include <cstring>
+#include <variant>
+
+#include "caisson/cli/quantity.h"
+#include "caisson/cli/utf8.h"
+
+namespace caisson::cli {
+namespace {
+
+struct Describe {
+  const RunRequest& request;
+
+  std::string operator()(const sandbox::Exited&) const { return ""; }
+  std::string operator()(const sandbox::Signaled& signaled) const {
+    if (signaled.signal == SIGINT || signaled.signal == SIGPIPE) return "";
+    return "the command was ended by " + SignalName(signaled.signal);
+  }
+  std::string operator()(const sandbox::TimedOut&) const {
+    return "the command timed out after " + FormatDuration(request.timeout);
+  }
+  std::string operator()(const sandbox::OutOfMemory&) const {
+    return "the command was ended at its memory limit of " + FormatBytes(request.limits.memory);
+  }
+  std::string operator()(const sandbox::Cancelled&) const { return "the command was cancelled"; }
+  std::string operator()(const sandbox::FailedToStart& failure) const {
+    const std::string program = Quoted(request.argv.front());
+    if (failure.reason == sandbox::FailedToStart::Reason::kNotFound) {
+      return "the command " + program + " was not found in the sandbox";
+    }
+    const std::string cause = failure.errno_value != 0 ? std::string(": ") + strerror(failure.errno_value) : "";
+    if (failure.reason == sandbox::FailedToStart::Reason::kNotExecutable) {
+      return "the command " + program + " cannot be executed" + cause;
+    }
+    return "the command " + program + " did not start (" + failure.step + ")" + cause;
+  }
+};
+
+}  // namespace
+
+std::string OutcomeLine(const sandbox::Outcome& outcome, const RunRequest& request) {
+  return std::visit(Describe{request}, outcome);
+}
+
+std::string UsageLine(const sandbox::CommandResult& result) {
+  const auto milliseconds = [](std::chrono::nanoseconds span) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()) + "ms";
+  };
+  std::string line = std::string(sandbox::OutcomeName(result.outcome)) + " after " + milliseconds(result.duration) +
+                     ", cpu " + milliseconds(result.cpu);
+  if (result.memory_peak_bytes) line += ", memory peak " + std::to_string(*result.memory_peak_bytes) + " bytes";
+  return line;
+}
+
+}  // namespace caisson::cli

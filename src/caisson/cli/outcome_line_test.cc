@@ -1,0 +1,54 @@
+#include "caisson/cli/outcome_line.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "caisson/cli/quantity.h"
+
+namespace caisson::cli {
+namespace {
+
+TEST(OutcomeLine, SpeaksOnlyOfWhatIsNotTheCommandsOwnExit) {
+  RunRequest request;
+  request.argv = {"evil\x1B[0m"};
+  EXPECT_EQ(OutcomeLine(sandbox::Exited{3}, request), "");
+  EXPECT_EQ(OutcomeLine(sandbox::Signaled{SIGINT}, request), "");
+  EXPECT_EQ(OutcomeLine(sandbox::Signaled{SIGSEGV}, request), "the command was ended by SIGSEGV");
+  EXPECT_EQ(OutcomeLine(sandbox::TimedOut{}, request), "the command timed out after 30s");
+  EXPECT_EQ(OutcomeLine(sandbox::OutOfMemory{}, request), "the command was ended at its memory limit of 2GiB");
+  EXPECT_EQ(OutcomeLine(sandbox::Cancelled{}, request), "the command was cancelled");
+  const sandbox::FailedToStart not_found{sandbox::FailedToStart::Reason::kNotFound, ENOENT, "exec"};
+  EXPECT_EQ(OutcomeLine(not_found, request), "the command 'evil\\x1b[0m' was not found in the sandbox");
+}
+
+TEST(ExitStatus, IsThatOfTheOutcome) {
+  using Reason = sandbox::FailedToStart::Reason;
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::Exited{0}), 0);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::Exited{42}), 42);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::Signaled{SIGTERM}), 143);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::TimedOut{}), 124);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::OutOfMemory{}), 137);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::Cancelled{}), 130);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::FailedToStart{Reason::kNotFound, ENOENT, "exec"}), 127);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::FailedToStart{Reason::kNotExecutable, EACCES, "exec"}), 126);
+  EXPECT_EQ(sandbox::ExitStatus(sandbox::FailedToStart{Reason::kOther, EIO, "chdir"}), 125);
+}
+
+TEST(Quantities, AreShortAndReadable) {
+  EXPECT_EQ(FormatDuration(std::chrono::milliseconds(250)), "250ms");
+  EXPECT_EQ(FormatDuration(std::chrono::milliseconds(1500)), "1500ms");
+  EXPECT_EQ(FormatDuration(std::chrono::seconds(30)), "30s");
+  EXPECT_EQ(FormatDuration(std::chrono::minutes(90)), "90m");
+  EXPECT_EQ(FormatDuration(std::chrono::hours(2)), "2h");
+  EXPECT_EQ(FormatCpus(MilliCpus{2000}), "2");
+  EXPECT_EQ(FormatCpus(MilliCpus{500}), "0.5");
+  EXPECT_EQ(FormatCpus(MilliCpus{10}), "0.01");
+  EXPECT_EQ(FormatCpus(MilliCpus{1025}), "1.025");
+  EXPECT_EQ(SignalName(SIGRTMIN + 3), "SIGRTMIN+3");
+  EXPECT_EQ(SignalName(SIGRTMIN), "SIGRTMIN");
+  EXPECT_EQ(SignalName(999), "signal 999");
+}
+
+}  // namespace
+}  // namespace caisson::cli

@@ -1,0 +1,78 @@
+#include "caisson/cli/result_json.h"
+
+#include <boost/json.hpp>
+
+#include "caisson/cli/json_text.h"
+#include "caisson/cli/quantity.h"
+#include "caisson/cli/utf8.h"
+
+namespace caisson::cli {
+namespace {
+
+std::string_view TextOf(const sandbox::CapturedOutput& output) {
+  const std::string_view kept = output.kept;
+  return output.truncated ? kept.substr(0, WholeUtf8Length(kept)) : kept;
+}
+
+void AddOutcome(boost::json::object& object, const sandbox::Outcome& outcome) {
+  object["outcome"] = std::string(sandbox::OutcomeName(outcome));
+  object["exit_code"] = nullptr;
+  object["signal"] = nullptr;
+  if (const auto* exited = std::get_if<sandbox::Exited>(&outcome)) object["exit_code"] = exited->code;
+  if (const auto* signaled = std::get_if<sandbox::Signaled>(&outcome)) object["signal"] = SignalName(signaled->signal);
+}
+
+void AddOutput(boost::json::object& object, const sandbox::CommandResult& result) {
+  const bool is_text = IsUtf8(TextOf(result.out)) && IsUtf8(TextOf(result.err));
+  object["stdout"] = is_text ? std::string(TextOf(result.out)) : Base64(result.out.kept);
+  object["stderr"] = is_text ? std::string(TextOf(result.err)) : Base64(result.err.kept);
+  object["stdout_bytes"] = result.out.total_bytes;
+  object["stderr_bytes"] = result.err.total_bytes;
+  boost::json::array truncated;
+  if (result.out.truncated) truncated.emplace_back("stdout");
+  if (result.err.truncated) truncated.emplace_back("stderr");
+  object["truncated"] = std::move(truncated);
+  object["encoding"] = is_text ? "utf-8" : "base64";
+}
+
+}  // namespace
+
+std::string Base64(std::string_view bytes) {
+  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](std::size_t at) -> unsigned {
+      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
+    };
+    const unsigned group = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
+    out += kAlphabet[group >> 18U];
+    out += kAlphabet[group >> 12U & 63U];
+    out += i + 1 < bytes.size() ? kAlphabet[group >> 6U & 63U] : '=';
+    out += i + 2 < bytes.size() ? kAlphabet[group & 63U] : '=';
+  }
+  return out;
+}
+
+std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result) {
+  boost::json::object object;
+  object["sandbox"] = sandbox.text();
+  object["step"] = 1;
+  object["tool"] = "run_command";
+  AddOutcome(object, result.outcome);
+  AddOutput(object, result);
+  object["data"] = nullptr;
+  object["duration_ms"] = RoundedMilliseconds(result.duration.count());
+  object["cpu_ms"] = RoundedMilliseconds(result.cpu.count());
+  object["memory_peak_bytes"] = nullptr;
+  if (result.memory_peak_bytes) object["memory_peak_bytes"] = *result.memory_peak_bytes;
+  object["files_changed"] = nullptr;
+  object["files_changed_truncated"] = false;
+  object["checkpoint"] = nullptr;
+  object["decision"] = nullptr;
+  object["hints"] = boost::json::array();
+  object["budget"] = nullptr;
+  return JsonLine(object);
+}
+
+}  // namespace caisson::cli

@@ -1,0 +1,155 @@
+#include "caisson/cli/run_request.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "caisson/cli/commands.h"
+#include "caisson/cli/error_output.h"
+#include "caisson/cli/interrupts.h"
+#include "caisson/cli/outcome_line.h"
+#include "caisson/cli/program_folder.h"
+#include "caisson/cli/result_json.h"
+#include "caisson/cli/terminal.h"
+#include "caisson/cli/utf8.h"
+#include "caisson/os/identity.h"
+#include "caisson/sandbox/sandboxes.h"
+
+namespace caisson::cli {
+namespace {
+
+struct Finished {
+  SandboxId sandbox;
+  sandbox::CommandResult result;
+};
+
+Format FormatOf(Output output) { return output == Output::kJson ? Format::kJson : Format::kText; }
+
+Result<os::Fd> OpenFolder(const std::string& path, const char* what) {
+  os::Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.valid()) return folder;
+  return Fail(Error::FromErrno(errno, std::string("cannot open the ") + what + " " + Quoted(path)));
+}
+
+Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request) {
+  sandbox::SandboxSpec spec;
+  spec.limits = request.limits;
+  spec.storage = request.storage;
+  if (request.image_directory) {
+    Result<os::Fd> image = OpenFolder(*request.image_directory, "image");
+    if (!image)
+      return Fail(std::move(image).error().Remedy("an image is host, or a directory that holds a root file system"));
+    spec.image = std::move(*image);
+  }
+  if (request.workspace) {
+    Result<os::Fd> folder = OpenFolder(request.workspace->path, "workspace");
+    if (!folder) return Fail(std::move(folder).error().Remedy("a workspace is a directory that you may read"));
+    spec.workspace = sandbox::Workspace{std::move(*folder), request.workspace->mode};
+  }
+  return spec;
+}
+
+Status RequireRoot() {
+  if (geteuid() == 0) return {};
+  return Fail(Error(Code::kUnsupported, "root privileges are needed to make a sandbox")
+                  .Because("caisson runs as uid " + std::to_string(geteuid()))
+                  .Remedy("run it as root, for example: sudo caisson run ...")
+                  .Detail("primitive", "root"));
+}
+
+sandbox::CommandSpec CommandOf(const RunRequest& request) {
+  sandbox::CommandSpec spec;
+  spec.argv = request.argv;
+  spec.env = request.env;
+  spec.user = request.user;
+  spec.timeout = request.timeout;
+  if (request.output == Output::kPassThrough) spec.kept_output = Bytes{0};
+  if (request.terminal == Terminal::kTty) spec.terminal = SizeOfTerminal(STDIN_FILENO);
+  return spec;
+}
+
+Result<sandbox::CommandResult> StartAndWait(const RunRequest& request, sandbox::Sandbox& sandbox,
+                                            Interrupts& interrupts) {
+  // Raw before the command starts, so that no key is echoed twice; restored before anything is printed.
+  std::optional<RawTerminal> raw;
+  if (request.terminal == Terminal::kTty) {
+    CAISSON_TRY(RawTerminal entered, RawTerminal::Enter(STDIN_FILENO));
+    raw.emplace(std::move(entered));
+  }
+  CAISSON_TRY(sandbox::Command command, sandbox.Start(CommandOf(request)));
+  sandbox::Attachment attachment;
+  attachment.stdin_fd = STDIN_FILENO;
+  if (request.output == Output::kPassThrough) {
+    attachment.stdout_fd = STDOUT_FILENO;
+    attachment.stderr_fd = STDERR_FILENO;
+  }
+  interrupts.ConnectTo(attachment);
+  return command.Wait(attachment);
+}
+
+Result<Finished> Run(const RunRequest& request) {
+  CAISSON_TRY(sandbox::SandboxSpec spec, OpenFolders(request));
+  CAISSON_CHECK_OK(RequireRoot());
+  sandbox::EngineOptions options;
+  options.expect = plan::Expect::kOneSandbox;
+  CAISSON_TRY(options.program_directory, ProgramFolder());
+
+  // Declared first: a signal that waits has its usual effect only after the sandbox is gone. Watched later: the
+  // launcher must not inherit a changed signal mask.
+  Interrupts interrupts;
+  CAISSON_TRY(const std::unique_ptr<sandbox::Sandboxes> sandboxes, sandbox::Sandboxes::Start(options));
+  CAISSON_CHECK_OK(os::BecomeEngineUser());
+  CAISSON_CHECK_OK(interrupts.Watch());
+  CAISSON_TRY(const std::unique_ptr<sandbox::Sandbox> sandbox, sandboxes->Create(std::move(spec)));
+  if (request.notices == Notices::kVerbose) PrintNotice("sandbox " + sandbox->id().text());
+
+  CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, *sandbox, interrupts));
+  Finished finished{sandbox->id(), std::move(result)};
+  // The command has ended whatever becomes of its sandbox: its result is still worth more than this error.
+  if (const Status destroyed = sandbox->Destroy(); !destroyed) PrintError(destroyed.error(), FormatOf(request.output));
+  return finished;
+}
+
+void PrintBefore(const CommandLine& line, const RunRequest& request) {
+  if (request.notices == Notices::kVerbose) {
+    for (const std::string& value : DescribeValues(line)) PrintNotice(value);
+  }
+  const bool changes_host = request.workspace && request.workspace->mode == plan::WorkspaceMode::kReadWrite;
+  if (changes_host && request.notices != Notices::kQuiet) {
+    PrintNotice("warning: the command changes " + Quoted(request.workspace->path) + " on this host, without undo");
+  }
+}
+
+int PrintAfter(const RunRequest& request, const Finished& finished) {
+  const int status = sandbox::ExitStatus(finished.result.outcome);
+  if (request.notices == Notices::kVerbose) PrintNotice(UsageLine(finished.result));
+  if (request.output == Output::kJson) {
+    return PrintOrFail(ResultJson(finished.sandbox, finished.result), status, kRunFailed);
+  }
+  const std::string line = OutcomeLine(finished.result.outcome, request);
+  if (!line.empty() && request.notices != Notices::kQuiet) PrintNotice(line);
+  return status;
+}
+
+}  // namespace
+
+int RunCommand(const CommandLine& line) {
+  const Format format = line.Has(Option::kJson) ? Format::kJson : Format::kText;
+  const auto fail = [format](const Error& error) {
+    PrintError(error, format);
+    return kRunFailed;
+  };
+  const Result<RunRequest> request = ReadRunRequest(line);
+  if (!request) return fail(request.error());
+  if (request->terminal == Terminal::kTty) {
+    if (const Status terminal = RequireTerminal(STDIN_FILENO); !terminal) return fail(terminal.error());
+  }
+  PrintBefore(line, *request);
+  const Result<Finished> finished = Run(*request);
+  if (!finished) return fail(finished.error());
+  return PrintAfter(*request, *finished);
+}
+
+}  // namespace caisson::cli

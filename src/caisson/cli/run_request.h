@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caisson/base/result.h"
+#include "caisson/cli/command_line.h"
+#include "caisson/plan/launch_plan.h"
+#include "caisson/plan/limits.h"
+#include "caisson/sandbox/command.h"
+
+namespace caisson::cli {
+
+enum class Notices { kQuiet, kNormal, kVerbose };
+enum class Terminal { kNone, kTty };
+enum class Output { kPassThrough, kJson };
+
+struct WorkspaceFolder {
+  std::string path;
+  plan::WorkspaceMode mode = plan::WorkspaceMode::kCopy;
+};
+
+// What one `caisson run` asks for, every value checked.
+struct RunRequest {
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;  // each name once
+  std::optional<std::string> image_directory;            // absent: the image `host`
+  std::optional<WorkspaceFolder> workspace;
+  plan::Limits limits;
+  plan::Storage storage = plan::Storage::kTmpfs;
+  sandbox::User user = sandbox::User::kAgent;
+  std::chrono::milliseconds timeout = sandbox::CommandSpec{}.timeout;
+  Notices notices = Notices::kNormal;
+  Terminal terminal = Terminal::kNone;
+  Output output = Output::kPassThrough;
+};
+
+// What a command may be given: together, in number, in one piece, in one name.
+inline constexpr std::size_t kMostArgumentBytes = 1U << 20U;
+inline constexpr std::size_t kMostVariables = 10'000;
+inline constexpr std::size_t kLongestArgument = (128U << 10U) - 1;  // execve(2): MAX_ARG_STRLEN with its zero
+inline constexpr std::size_t kLongestVariableName = 255;
+
+// Understands the values of a `run` command line. Touches nothing outside. Errors: kInvalidArgument naming the option
+// or variable and what it accepts.
+Result<RunRequest> ReadRunRequest(const CommandLine& line);
+
+// "DIR", "DIR:copy", "DIR:rw", "DIR:ro". A suffix that is no mode is an error, unless it holds a slash and so is part
+// of the path; a folder whose name holds a colon is written with its mode.
+Result<WorkspaceFolder> ParseWorkspace(const OptionValue& value);
+
+// For --verbose: one "name value (source)" for each option that has a value or a default.
+std::vector<std::string> DescribeValues(const CommandLine& line);
+
+}  // namespace caisson::cli

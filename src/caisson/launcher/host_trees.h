@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "caisson/base/result.h"
+#include "caisson/os/fd.h"
+#include "caisson/os/mount.h"
+
+namespace caisson::launcher {
+
+// The launcher's own mount namespace: a handful of mounts instead of the host's dozens, since every sandbox starts from
+// a copy of it. Its root holds proc, the device tree, the built-in image, two empty things to mask with, and `new`,
+// the point where a sandbox's root is put before it becomes the root.
+class HostTrees {
+ public:
+  // Moves the calling process into it. `data` is the data folder, whose `images` and `sandboxes` exist. Irreversible.
+  static Result<HostTrees> Enter(const os::Fd& data);
+
+  // A copy of the skeleton of the image `host`, with the id map of `user_namespace`.
+  Result<os::DetachedMount> CloneSkeleton(const os::Fd& user_namespace) const;
+  // The host's program folders, read-only, each with the top-level name it is mounted at.
+  struct ProgramFolder {
+    std::string name;
+    os::DetachedMount mount;
+  };
+  Result<std::vector<ProgramFolder>> CloneProgramFolders(const os::Fd& user_namespace) const;
+  Result<os::DetachedMount> CloneDevices() const;
+  // A copy of a folder that was opened in the host's mount namespace.
+  Result<os::DetachedMount> CloneHostFolder(const os::Fd& folder) const;
+  // `sandboxes` of the data folder, reachable from here.
+  const os::Fd& sandboxes() const { return sandboxes_; }
+
+ private:
+  HostTrees() = default;
+
+  os::Fd host_namespace_;
+  os::Fd own_namespace_;
+  os::Fd sandboxes_;
+  std::vector<std::string> folders_;
+};
+
+}  // namespace caisson::launcher

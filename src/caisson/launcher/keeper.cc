@@ -1,0 +1,273 @@
+#include "caisson/launcher/keeper.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "caisson/os/namespace.h"
+#include "caisson/os/socket.h"
+#include "caisson/plan/launch_plan.h"
+#include "caisson/storage/remove_tree.h"
+
+namespace caisson::launcher {
+namespace {
+
+constexpr std::uint32_t kGuestCpuWeight = 1000;
+
+struct Request {
+  enum class Verb : std::uint32_t { kMake, kRelease };
+  Verb verb = Verb::kMake;
+  std::uint32_t block = 0;
+  char folder[32] = {};
+};
+
+struct Reply {
+  std::int32_t error = 0;  // errno
+  Code code = Code::kInternal;
+  std::uint32_t block = 0;
+  os::CgroupMode mode = os::CgroupMode::kUnified;
+  char message[224] = {};
+};
+
+// A process in the new cgroup that enters new user and cgroup namespaces, says which number it has in the host's /proc
+// and waits to be killed.
+[[noreturn]] void HoldNamespaces(int ready, const std::vector<os::Fd>& tasks) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  for (const os::Fd& file : tasks) {
+    if (write(file.get(), "0", 1) != 1) _exit(1);
+  }
+  std::array<char, 16> number{};
+  const ssize_t size = readlink("/proc/self", number.data(), number.size());
+  if (size <= 0 || unshare(CLONE_NEWCGROUP) != 0) _exit(1);
+  if (write(ready, number.data(), static_cast<std::size_t>(size)) != size) _exit(1);
+  while (true) pause();
+}
+
+struct NamespacePair {
+  os::Fd user;
+  os::Fd cgroup;
+};
+
+Status WriteIdMap(const std::string& path, std::uint32_t first_id) {
+  const os::Fd map(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!map.valid()) return Fail(Error::FromErrno(errno, "cannot open " + path));
+  return os::WriteAll(map.get(), os::FormatIdMap({{0, first_id, UidBlocks::kOwnIds}}));
+}
+
+Result<NamespacePair> OpenHeldNamespaces(int ready, std::uint32_t first_id) {
+  std::array<char, 16> number{};
+  if (read(ready, number.data(), number.size() - 1) <= 0) {
+    return Fail(Error(Code::kUnsupported, "cannot make a cgroup namespace"));
+  }
+  const std::string process = std::string("/proc/") + number.data();
+  CAISSON_CHECK_OK(WriteIdMap(process + "/uid_map", first_id));
+  CAISSON_CHECK_OK(WriteIdMap(process + "/gid_map", first_id));
+  NamespacePair pair{os::Fd(open((process + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC)),
+                     os::Fd(open((process + "/ns/cgroup").c_str(), O_RDONLY | O_CLOEXEC))};
+  if (!pair.user.valid() || !pair.cgroup.valid()) return Fail(Error::FromErrno(errno, "cannot open a namespace"));
+  return pair;
+}
+
+// The user namespace with the block's id map and a cgroup namespace rooted at `sandbox`.
+Result<NamespacePair> MakeNamespaces(const os::Cgroup& sandbox, std::uint32_t first_id) {
+  CAISSON_TRY(const auto tasks, sandbox.OpenTasks());
+  std::array<int, 2> ready{};
+  if (pipe2(ready.data(), O_CLOEXEC) != 0) return Fail(Error::FromErrno(errno, "cannot make a pipe"));
+  const os::Fd reading(ready[0]);
+  os::Fd writing(ready[1]);
+  clone_args args{};
+  args.flags = CLONE_NEWUSER | CLONE_INTO_CGROUP;
+  args.exit_signal = SIGCHLD;
+  args.cgroup = static_cast<std::uint64_t>(sandbox.unified());
+  const pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
+  if (pid < 0) {
+    return Fail(Error::FromErrno(errno, "cannot make a user namespace")
+                    .Remedy("allow user namespaces: sysctl user.max_user_namespaces=65536"));
+  }
+  if (pid == 0) HoldNamespaces(writing.get(), tasks);
+  writing.Reset();
+  Result<NamespacePair> pair = OpenHeldNamespaces(reading.get(), first_id);
+  kill(pid, SIGKILL);
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return pair;
+}
+
+std::string SlotName(std::uint32_t block) { return "s" + std::to_string(block); }
+
+// The keeper process itself.
+class KeeperLoop {
+ public:
+  KeeperLoop(os::Fd connection, os::Fd sandboxes, UidBlocks blocks)
+      : connection_(std::move(connection)), sandboxes_(std::move(sandboxes)), blocks_(std::move(blocks)) {}
+
+  [[noreturn]] void Run() {
+    while (true) {
+      Request request;
+      const ssize_t n = recv(connection_.get(), &request, sizeof request, 0);
+      if (n < 0 && errno == EINTR) continue;
+      if (n != sizeof request) break;
+      if (request.verb == Request::Verb::kMake) {
+        Answer(MakeSlot());
+      } else {
+        Release(request.block, request.folder);
+      }
+    }
+    while (!held_.empty()) Release(*held_.begin(), "");
+    if (roots_) roots_->RemoveChildIfUnused("caisson");
+    _exit(0);
+  }
+
+ private:
+  Result<Slot> MakeSlot() {
+    CAISSON_TRY(const std::uint32_t block, blocks_.Take());
+    held_.insert(block);
+    Result<Slot> slot = FillSlot(block);
+    if (!slot) Release(block, "");
+    return slot;
+  }
+
+  Result<Slot> FillSlot(std::uint32_t block) {
+    CAISSON_CHECK_OK(OpenFolder());
+    const std::uint32_t first_id = UidBlocks::FirstId(block);
+    CAISSON_TRY(os::Cgroup sandbox, folder_->MakeChild(SlotName(block)));
+    CAISSON_TRY(NamespacePair spaces, MakeNamespaces(sandbox, first_id));
+    CAISSON_CHECK_OK(sandbox.EnableControllers());
+    CAISSON_TRY(os::Cgroup guest, sandbox.MakeChild("guest"));
+    CAISSON_TRY(os::Cgroup leaf, sandbox.MakeChild(LeafName(1)));
+    CAISSON_CHECK_OK(guest.SetCpuWeight(kGuestCpuWeight));
+    CAISSON_CHECK_OK(sandbox.DelegateTo(first_id + kGuestId));
+    CAISSON_TRY(os::Fd network, os::EnterNewNetworkNamespace());
+    return Slot{.block = block,
+                .user_namespace = std::move(spaces.user),
+                .network_namespace = std::move(network),
+                .cgroup_namespace = std::move(spaces.cgroup),
+                .sandbox = std::move(sandbox),
+                .guest = std::move(guest),
+                .first_leaf = std::move(leaf)};
+  }
+
+  // Caisson's folder of cgroups, which another process may have removed since.
+  Status OpenFolder() {
+    if (!roots_) {
+      CAISSON_TRY(os::Cgroup roots, os::Cgroup::Roots());
+      CAISSON_CHECK_OK(roots.EnableControllers());
+      roots_ = std::move(roots);
+    }
+    CAISSON_TRY(os::Cgroup folder, roots_->OpenOrMakeChild("caisson"));
+    CAISSON_CHECK_OK(folder.EnableControllers());
+    folder_ = std::move(folder);
+    return {};
+  }
+
+  void Release(std::uint32_t block, const char* folder) {
+    // A cgroup that does not empty keeps its block: its ids must not go to another sandbox.
+    const bool removed = !folder_ || folder_->RemoveChild(SlotName(block)).has_value();
+    if (*folder != '\0') (void)storage::RemoveTree(sandboxes_.get(), folder);
+    held_.erase(block);
+    if (removed) blocks_.Release(block);
+  }
+
+  void Answer(const Result<Slot>& slot) const {
+    Reply reply;
+    std::vector<int> fds;
+    if (slot) {
+      reply.block = slot->block;
+      reply.mode = slot->sandbox.mode();
+      fds = {slot->user_namespace.get(), slot->network_namespace.get(), slot->cgroup_namespace.get()};
+      for (const os::Cgroup* cgroup : {&slot->sandbox, &slot->guest, &slot->first_leaf}) {
+        for (const int fd : cgroup->Directories()) fds.push_back(fd);
+      }
+    } else {
+      reply.error = slot.error().errno_value() == 0 ? EIO : slot.error().errno_value();
+      reply.code = slot.error().code();
+      std::strncpy(reply.message, slot.error().message().c_str(), sizeof reply.message - 1);
+    }
+    (void)os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, fds);
+  }
+
+  os::Fd connection_;
+  os::Fd sandboxes_;
+  UidBlocks blocks_;
+  std::optional<os::Cgroup> roots_;
+  std::optional<os::Cgroup> folder_;
+  std::set<std::uint32_t> held_;
+};
+
+}  // namespace
+
+Result<Keeper> Keeper::Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine) {
+  CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
+  CAISSON_TRY(UidBlocks blocks, UidBlocks::Open(runtime));
+  os::Fd sandboxes(openat(data.get(), "sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!sandboxes.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of writable layers"));
+  const pid_t pid = fork();
+  if (pid < 0) return Fail(Error::FromErrno(errno, "cannot start the keeper"));
+  if (pid == 0) {
+    ends.first.Reset();
+    close(engine.get());
+    KeeperLoop(std::move(ends.second), std::move(sandboxes), std::move(blocks)).Run();
+  }
+  return Keeper(std::move(ends.first), std::move(blocks), pid);
+}
+
+Keeper::Keeper(Keeper&& other) noexcept
+    : connection_(std::move(other.connection_)),
+      blocks_(std::move(other.blocks_)),
+      process_(std::exchange(other.process_, -1)) {}
+
+Keeper::~Keeper() {
+  if (process_ < 0) return;
+  connection_.Reset();
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Status Keeper::OrderSlot() {
+  const Request request;
+  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, {});
+}
+
+Result<Slot> Keeper::TakeSlot() {
+  CAISSON_TRY(os::Message message,
+              os::ReceivePacket(connection_.get(), sizeof(Reply), Deadline::In(std::chrono::seconds(10))));
+  Reply reply;
+  if (message.data.size() != sizeof reply) return Fail(Error(Code::kInternal, "the keeper's reply is malformed"));
+  std::memcpy(&reply, message.data.data(), sizeof reply);
+  if (reply.error != 0) return Fail(Error::FromErrno(reply.error, reply.message));
+  const std::size_t each = reply.mode == os::CgroupMode::kUnified ? 1 : 4;
+  if (message.fds.size() != 3 + 3 * each) return Fail(Error(Code::kInternal, "the keeper's reply lacks descriptors"));
+  const auto cgroup_at = [&](std::size_t index) {
+    std::vector<os::Fd> directories;
+    for (std::size_t i = 0; i < each; ++i) directories.push_back(std::move(message.fds[3 + index * each + i]));
+    return os::Cgroup::FromDirectories(reply.mode, std::move(directories));
+  };
+  return Slot{.block = reply.block,
+              .user_namespace = std::move(message.fds[0]),
+              .network_namespace = std::move(message.fds[1]),
+              .cgroup_namespace = std::move(message.fds[2]),
+              .sandbox = cgroup_at(0),
+              .guest = cgroup_at(1),
+              .first_leaf = cgroup_at(2)};
+}
+
+Status Keeper::ReturnSlot(std::uint32_t block, std::string_view folder) {
+  Request request{.verb = Request::Verb::kRelease, .block = block, .folder = {}};
+  folder.copy(request.folder, sizeof request.folder - 1);
+  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, {});
+}
+
+}  // namespace caisson::launcher

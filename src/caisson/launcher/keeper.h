@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "caisson/base/result.h"
+#include "caisson/launcher/slot.h"
+#include "caisson/launcher/uid_blocks.h"
+#include "caisson/os/fd.h"
+
+namespace caisson::launcher {
+
+// The launcher's view of the keeper: a process of the same program that makes slots ahead of time and takes them
+// back, so that neither costs time when a sandbox starts or ends. It ends, removing every slot it made, when the
+// launcher's end of the connection closes. Not thread-safe.
+class Keeper {
+ public:
+  // Forks the keeper. `data`: the data folder, for removing writable layers; `runtime`: the folder of lock files;
+  // `engine`: the launcher's connection, which the keeper closes on its side.
+  static Result<Keeper> Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine);
+
+  Keeper(Keeper&& other) noexcept;
+  Keeper& operator=(Keeper&&) = delete;
+  // Closes the connection and waits until the keeper has cleaned up: this process's end would kill it.
+  ~Keeper();
+
+  // Asks for one more slot; TakeSlot waits for the oldest one asked for, at most 10 s.
+  Status OrderSlot();
+  // Errors: those of making it; kUnavailable when the keeper is gone.
+  Result<Slot> TakeSlot();
+  // Gives a slot back whose processes are dead; `folder`, when not empty, names the writable layer to remove below
+  // `sandboxes` of the data folder. Does not wait.
+  Status ReturnSlot(std::uint32_t block, std::string_view folder);
+
+ private:
+  Keeper(os::Fd connection, UidBlocks blocks, pid_t process)
+      : connection_(std::move(connection)), blocks_(std::move(blocks)), process_(process) {}
+  os::Fd connection_;
+  UidBlocks blocks_;  // never asked: holds the locks as long as either process lives
+  pid_t process_;
+};
+
+}  // namespace caisson::launcher

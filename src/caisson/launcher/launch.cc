@@ -1,0 +1,228 @@
+#include "caisson/launcher/launch.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "caisson/launcher/launch_child.h"
+#include "caisson/launcher/root_mounts.h"
+#include "caisson/launcher/uid_blocks.h"
+#include "caisson/os/namespace.h"
+#include "caisson/plan/limits.h"
+
+namespace caisson::launcher {
+namespace {
+
+using plan::Step;
+
+// /dev/shm: at most this, and an eighth of the memory limit.
+constexpr std::uint64_t kMaxShmBytes = 64U << 20U;
+constexpr const char* kShmInodes = "16384";
+
+StepError At(Step step, const Error& error) {
+  return {step, error.errno_value() == 0 ? EIO : error.errno_value(), error.message()};
+}
+
+// Everything that is made before the new process exists.
+struct Mounts {
+  os::DetachedMount root;
+  std::vector<HostTrees::ProgramFolder> folders;
+  os::DetachedMount devices;
+  os::DetachedMount workspace;
+};
+
+std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slot) {
+  for (const Status& status : {slot.sandbox.LimitMemory({plan.memory_bytes}), slot.sandbox.LimitCpu({plan.milli_cpus}),
+                               slot.sandbox.LimitPids(plan.pids)}) {
+    if (!status) return At(Step::kCgroup, status.error());
+  }
+  return std::nullopt;
+}
+
+std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::LaunchPlan& plan, const os::Fd& folder,
+                                       const WritableLayer& layer, std::uint32_t first_id, Mounts& mounts) {
+  if (plan.workspace == plan::WorkspaceMode::kNone) return std::nullopt;
+  auto tree = MapWorkspace(trees, folder, first_id);
+  if (!tree) return At(Step::kWorkspaceIdMap, tree.error());
+  if (plan.workspace == plan::WorkspaceMode::kReadOnly) {
+    if (const Status status = os::AddMountFlags(*tree, MOUNT_ATTR_RDONLY); !status) {
+      return At(Step::kWorkspace, status.error());
+    }
+  }
+  if (plan.workspace == plan::WorkspaceMode::kCopy) {
+    auto overlay = layer.Overlay(*tree, "workspace", first_id + plan::kAgentId);
+    if (!overlay) return At(Step::kWorkspace, overlay.error());
+    mounts.workspace = *std::move(overlay);
+    return std::nullopt;
+  }
+  mounts.workspace = *std::move(tree);
+  return std::nullopt;
+}
+
+tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::LaunchPlan& plan, const Slot& slot,
+                                           const LaunchInputs& inputs, std::string& folder) {
+  const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
+  const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
+  Mounts mounts;
+  auto lower = plan.image == plan::Image::kHost ? trees.CloneSkeleton(slot.user_namespace)
+                                                : trees.CloneHostFolder(inputs.image);
+  if (!lower) return fail(Step::kImage, lower.error());
+  if (plan.image == plan::Image::kDirectory) {
+    if (const Status status = os::MapIds(*lower, slot.user_namespace); !status) return fail(Step::kImage, status.error());
+  } else {
+    auto folders = trees.CloneProgramFolders(slot.user_namespace);
+    if (!folders) return fail(Step::kHostImage, folders.error());
+    mounts.folders = *std::move(folders);
+  }
+  if (plan.storage == plan::Storage::kDirectory) folder = plan.id;
+  auto layer = plan.storage == plan::Storage::kTmpfs ? WritableLayer::MakeTmpfs(plan, first_id)
+                                                     : WritableLayer::MakeFolder(trees.sandboxes(), folder, first_id);
+  if (!layer) return fail(Step::kWritableLayer, layer.error());
+  auto root = layer->Overlay(*lower, "root", first_id);
+  if (!root) return fail(Step::kRootOverlay, root.error());
+  mounts.root = *std::move(root);
+  auto devices = trees.CloneDevices();
+  if (!devices) return fail(Step::kMountDev, devices.error());
+  mounts.devices = *std::move(devices);
+  if (auto error = MakeWorkspace(trees, plan, inputs.workspace, *layer, first_id, mounts)) return tl::unexpected(*error);
+  return mounts;
+}
+
+std::optional<StepError> WriteIdMaps(pid_t pid, std::uint32_t first_id) {
+  const std::string map = os::FormatIdMap({{0, first_id, UidBlocks::kOwnIds}});
+  for (const char* name : {"uid_map", "gid_map"}) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
+    const os::Fd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.valid()) return StepError{Step::kIdMaps, errno, "cannot open an id map"};
+    if (const Status status = os::WriteAll(file.get(), map); !status) return At(Step::kIdMaps, status.error());
+  }
+  return std::nullopt;
+}
+
+struct Pipe {
+  os::Fd read;
+  os::Fd write;
+};
+
+Result<Pipe> MakePipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Fail(Error::FromErrno(errno, "cannot make a pipe"));
+  return Pipe{os::Fd(ends[0]), os::Fd(ends[1])};
+}
+
+// The launcher is in the sandbox's network and cgroup namespaces only while it clones: the child inherits them, and has no
+// rights over the network namespace, since that belongs to the host's root.
+class BorrowedNamespaces {
+ public:
+  static Result<BorrowedNamespaces> Enter(const Slot& slot, const os::Fd& own_network, const os::Fd& own_cgroups) {
+    CAISSON_CHECK_OK(os::EnterNamespace(slot.network_namespace));
+    BorrowedNamespaces borrowed(own_network, own_cgroups);
+    CAISSON_CHECK_OK(os::EnterNamespace(slot.cgroup_namespace));
+    return borrowed;
+  }
+  BorrowedNamespaces(BorrowedNamespaces&& other) noexcept
+      : own_network_(std::exchange(other.own_network_, nullptr)), own_cgroups_(other.own_cgroups_) {}
+  BorrowedNamespaces& operator=(BorrowedNamespaces&&) = delete;
+  ~BorrowedNamespaces() {
+    if (own_network_ == nullptr) return;
+    // A launcher that cannot come back must not start another sandbox from here.
+    if (!os::EnterNamespace(*own_network_) || !os::EnterNamespace(*own_cgroups_)) _exit(1);
+  }
+
+ private:
+  BorrowedNamespaces(const os::Fd& own_network, const os::Fd& own_cgroups)
+      : own_network_(&own_network), own_cgroups_(&own_cgroups) {}
+  const os::Fd* own_network_;
+  const os::Fd* own_cgroups_;
+};
+
+struct Child {
+  pid_t pid = -1;
+  os::PidFd pidfd;
+};
+
+Result<Child> Clone(const Slot& slot, const ChildPlan& child_plan) {
+  int pidfd = -1;
+  clone_args args{};
+  args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD | CLONE_INTO_CGROUP;
+  args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  args.exit_signal = SIGCHLD;
+  args.cgroup = static_cast<std::uint64_t>(slot.guest.unified());
+  const pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
+  if (pid == 0) RunChild(child_plan);
+  if (pid < 0) return Fail(Error::FromErrno(errno, "cannot clone into new namespaces"));
+  return Child{pid, os::PidFd(os::Fd(pidfd))};
+}
+
+void FillChildPlan(const Mounts& mounts, ChildPlan& child) {
+  child.root = mounts.root.get();
+  child.devices = mounts.devices.get();
+  child.workspace = mounts.workspace.get();
+  for (const HostTrees::ProgramFolder& folder : mounts.folders) {
+    if (child.folder_count < 8) child.folders[child.folder_count++] = {folder.mount.get(), folder.name.c_str()};
+  }
+  child.hostname = "sandbox";
+  child.shm_inodes = kShmInodes;
+}
+
+// Waits until the guest runs: the report pipe closes on exec, or says what failed.
+std::optional<StepError> AwaitExec(const os::Fd& report) {
+  ChildFailure failure{};
+  ssize_t n = 0;
+  do {
+    n = read(report.get(), &failure, sizeof failure);
+  } while (n < 0 && errno == EINTR);
+  if (n == 0) return std::nullopt;
+  if (n != sizeof failure) return StepError{Step::kExecGuest, EIO, {}};
+  return StepError{failure.step, failure.error, {}};
+}
+
+}  // namespace
+
+tl::expected<os::PidFd, StepError> Launch::Run(const plan::LaunchPlan& plan, const Slot& slot, LaunchInputs inputs,
+                                               std::string& folder) {
+  const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
+  if (auto error = SetLimits(plan, slot)) return tl::unexpected(*error);
+  auto mounts = MakeMounts(trees_, plan, slot, inputs, folder);
+  if (!mounts) return tl::unexpected(mounts.error());
+  auto go = MakePipe();
+  auto report = MakePipe();
+  auto tasks = slot.guest.OpenTasks();
+  if (!go || !report) return fail(Step::kClone, !go ? go.error() : report.error());
+  if (!tasks) return fail(Step::kCgroup, tasks.error());
+
+  const std::string shm_size = std::to_string(std::min(kMaxShmBytes, plan.memory_bytes / 8));
+  ChildPlan child_plan;
+  FillChildPlan(*mounts, child_plan);
+  child_plan.go = go->read.get();
+  child_plan.report = report->write.get();
+  child_plan.control = inputs.control.get();
+  child_plan.guest = guest_program_.get();
+  child_plan.shm_size = shm_size.c_str();
+  for (std::size_t i = 0; i < tasks->size(); ++i) child_plan.tasks[i] = (*tasks)[i].get();
+
+  Result<Child> child = [&]() -> Result<Child> {
+    CAISSON_TRY(const auto borrowed, BorrowedNamespaces::Enter(slot, own_network_, own_cgroups_));
+    return Clone(slot, child_plan);
+  }();
+  if (!child) return fail(Step::kClone, child.error());
+  report->write.Reset();
+  auto error = WriteIdMaps(child->pid, UidBlocks::FirstId(slot.block));
+  if (!error && write(go->write.get(), "1", 1) != 1) error = StepError{Step::kIdMaps, errno, "cannot let the guest go"};
+  if (!error) error = AwaitExec(report->read);
+  if (!error) return std::move(child->pidfd);
+  (void)child->pidfd.Signal(SIGKILL);  // it has failed; what remains is to reap it
+  child->pidfd.Reap();
+  return tl::unexpected(*error);
+}
+
+}  // namespace caisson::launcher

@@ -1,0 +1,258 @@
+#include "caisson/launcher/server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "caisson/launcher/leaves.h"
+#include "caisson/launcher/uid_blocks.h"
+#include "caisson/os/memfd.h"
+#include "caisson/os/namespace.h"
+#include "caisson/os/socket.h"
+
+namespace caisson::launcher {
+namespace {
+
+using plan::LaunchReply;
+using plan::LaunchRequest;
+using plan::Step;
+
+constexpr std::chrono::seconds kDestroyPatience{5};
+
+// A reply and the descriptors beside it.
+struct Answer {
+  LaunchReply reply;
+  std::vector<os::Fd> fds;
+};
+
+Answer Failed(Step step, int errno_value, std::string_view message = {}) {
+  Answer answer;
+  message.copy(answer.reply.message, sizeof answer.reply.message - 1);
+  answer.reply.failed_step = step;
+  answer.reply.error = errno_value == 0 ? EIO : errno_value;
+  return answer;
+}
+
+struct Sandbox {
+  Launched launched;
+  std::uint32_t pids = 0;
+  std::uint32_t last_leaf = 1;
+};
+
+bool IsWellFormed(const plan::LaunchPlan& plan) {
+  return plan.image <= plan::Image::kDirectory && plan.storage <= plan::Storage::kDirectory &&
+         plan.workspace <= plan::WorkspaceMode::kReadWrite && plan.pids > 0 && plan.memory_bytes > 0 &&
+         plan.disk_bytes > 0 && plan.milli_cpus > 0 && plan.id[sizeof plan.id - 1] == '\0' &&
+         std::strspn(plan.id, "abcdefghijklmnopqrstuvwxyz234567_") == std::strlen(plan.id) && plan.id[0] != '\0';
+}
+
+class Server {
+ public:
+  Server(os::Fd engine, os::Fd guest_program, os::Fd own_network, os::Fd own_cgroups, HostTrees trees, Keeper keeper,
+         plan::Expect expect)
+      : engine_(std::move(engine)),
+        guest_program_(std::move(guest_program)),
+        own_network_(std::move(own_network)),
+        own_cgroups_(std::move(own_cgroups)),
+        trees_(std::move(trees)),
+        keeper_(std::move(keeper)),
+        expect_(expect) {}
+
+  int Run() {
+    while (true) {
+      auto message = os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
+      if (!message && message.error().code() == Code::kDeadlineExceeded) continue;
+      if (!message) break;
+      Answer answer = Handle(*message);
+      std::vector<int> fds;
+      for (const os::Fd& fd : answer.fds) fds.push_back(fd.get());
+      const std::string_view bytes(reinterpret_cast<const char*>(&answer.reply), sizeof answer.reply);
+      if (!os::SendWithFds(engine_.get(), bytes, fds)) break;
+      AfterReply();
+    }
+    while (!sandboxes_.empty()) (void)Destroy(sandboxes_.begin()->first);
+    return 0;
+  }
+
+ private:
+  Answer Handle(os::Message& message) {
+    LaunchRequest request;
+    if (message.data.size() != sizeof request) return Failed(Step::kRequest, EBADMSG);
+    std::memcpy(&request, message.data.data(), sizeof request);
+    if (request.version != plan::kLaunchVersion) return Failed(Step::kRequest, EPROTO);
+    switch (request.verb) {
+      case plan::Verb::kCreate:
+        return Create(request, message.fds);
+      case plan::Verb::kRotateLeaf:
+        return RotateLeaf(request);
+      case plan::Verb::kDestroy:
+        return Destroy(request.slot);
+    }
+    return Failed(Step::kRequest, EBADMSG);
+  }
+
+  Answer Create(const LaunchRequest& request, std::vector<os::Fd>& fds) {
+    const plan::LaunchPlan& plan = request.plan;
+    const bool has_image = plan.image == plan::Image::kDirectory;
+    const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
+    if (!IsWellFormed(plan) || fds.size() != std::size_t{1} + has_image + has_workspace) {
+      return Failed(Step::kRequest, EINVAL);
+    }
+    LaunchInputs inputs{.control = std::move(fds[0]), .image = {}, .workspace = {}};
+    if (has_image) inputs.image = std::move(fds[1]);
+    if (has_workspace) inputs.workspace = std::move(fds[has_image ? 2 : 1]);
+
+    if (!ordered_ && !keeper_.OrderSlot()) return Failed(Step::kSlot, EPIPE);
+    ordered_ = false;
+    Result<Slot> slot = keeper_.TakeSlot();
+    if (!slot) return Failed(Step::kSlot, slot.error().errno_value(), slot.error().message());
+    const std::uint32_t block = slot->block;
+    Launch launch(trees_, guest_program_, own_network_, own_cgroups_);
+    std::string folder;
+    auto guest = launch.Run(plan, *slot, std::move(inputs), folder);
+    if (!guest) {
+      (void)keeper_.ReturnSlot(block, folder);
+      return Failed(guest.error().step, guest.error().errno_value, guest.error().message);
+    }
+    Sandbox sandbox{.launched = {.slot = *std::move(slot), .guest = *std::move(guest), .folder = std::move(folder)},
+                    .pids = plan.pids};
+    Answer answer = DescribeSandbox(sandbox);
+    const bool failed = answer.reply.failed_step != Step::kNone;
+    sandboxes_.emplace(block, std::move(sandbox));
+    if (failed) (void)Destroy(block);
+    return answer;
+  }
+
+  static Answer DescribeSandbox(const Sandbox& sandbox) {
+    const Slot& slot = sandbox.launched.slot;
+    const std::uint32_t guest_uid = UidBlocks::FirstId(slot.block) + kGuestId;
+    auto guest = sandbox.launched.guest.Duplicate();
+    auto kill = slot.sandbox.OpenKill();
+    auto leaf = OpenLeaf(slot.first_leaf, sandbox.pids, guest_uid);
+    if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
+    if (!guest || !kill) return Failed(Step::kLeaf, EMFILE);
+    Answer answer;
+    answer.reply.slot = slot.block;
+    answer.fds.push_back(*std::move(guest));
+    answer.fds.push_back(*std::move(kill));
+    AppendLeaf(1, *std::move(leaf), answer);
+    return answer;
+  }
+
+  static void AppendLeaf(std::uint32_t number, LeafFds leaf, Answer& answer) {
+    answer.reply.leaf = number;
+    answer.reply.leaf_guest_fds = static_cast<std::uint32_t>(leaf.guest.size());
+    for (os::Fd& fd : leaf.engine) answer.fds.push_back(std::move(fd));
+    for (os::Fd& fd : leaf.guest) answer.fds.push_back(std::move(fd));
+  }
+
+  Answer RotateLeaf(const LaunchRequest& request) {
+    const auto found = sandboxes_.find(request.slot);
+    if (found == sandboxes_.end()) return Failed(Step::kLeaf, ENOENT);
+    Sandbox& sandbox = found->second;
+    const Slot& slot = sandbox.launched.slot;
+    const std::uint32_t number = ++sandbox.last_leaf;
+    auto cgroup = slot.sandbox.MakeChild(LeafName(number));
+    if (!cgroup) return Failed(Step::kLeaf, cgroup.error().errno_value(), cgroup.error().message());
+    auto leaf = OpenLeaf(*cgroup, sandbox.pids, UidBlocks::FirstId(slot.block) + kGuestId);
+    if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
+    Answer answer;
+    answer.reply.slot = slot.block;
+    AppendLeaf(number, *std::move(leaf), answer);
+    if (request.retired_leaf != 0) retired_ = {slot.block, request.retired_leaf};
+    return answer;
+  }
+
+  Answer Destroy(std::uint32_t block) {
+    const auto found = sandboxes_.find(block);
+    if (found == sandboxes_.end()) return Failed(Step::kDestroy, ENOENT);
+    Launched& launched = found->second.launched;
+    (void)launched.guest.Signal(SIGKILL);  // the end of PID 1 is the end of every process in its namespace
+    if (!launched.guest.Ended(Deadline::In(kDestroyPatience))) return Failed(Step::kDestroy, ETIMEDOUT);
+    launched.guest.Reap();
+    ended_.push_back({block, std::move(launched.folder)});
+    sandboxes_.erase(found);
+    return {};
+  }
+
+  // What nobody waits for.
+  void AfterReply() {
+    if (retired_.leaf != 0) {
+      const auto found = sandboxes_.find(retired_.block);
+      // A leaf in which a background process lives stays until the sandbox ends.
+      if (found != sandboxes_.end()) found->second.launched.slot.sandbox.RemoveChildIfUnused(LeafName(retired_.leaf));
+      retired_ = {};
+    }
+    for (const Ended& ended : ended_) (void)keeper_.ReturnSlot(ended.block, ended.folder);
+    ended_.clear();
+    if (expect_ == plan::Expect::kManySandboxes && !ordered_) ordered_ = keeper_.OrderSlot().has_value();
+  }
+
+  struct Retired {
+    std::uint32_t block = 0;
+    std::uint32_t leaf = 0;
+  };
+  struct Ended {
+    std::uint32_t block = 0;
+    std::string folder;
+  };
+
+  os::Fd engine_;
+  os::Fd guest_program_;
+  os::Fd own_network_;
+  os::Fd own_cgroups_;
+  HostTrees trees_;
+  Keeper keeper_;
+  plan::Expect expect_;
+  bool ordered_ = true;  // the first slot is ordered before anything else is made
+  std::map<std::uint32_t, Sandbox> sandboxes_;
+  Retired retired_;
+  std::vector<Ended> ended_;
+};
+
+// For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without flags
+// cannot be executed. A sandbox could not set this itself, since the file belongs to the host's root. Linux 6.3; where
+// it is missing, the system call filter refuses memfd_create.
+Status RefuseExecutableMemory() {
+  const os::Fd file(open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC));
+  if (!file.valid() && errno == ENOENT) return {};
+  if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot open the sysctl vm.memfd_noexec"));
+  // Refused where it is stricter already.
+  if (write(file.get(), "1", 1) != 1 && errno != EINVAL) {
+    return Fail(Error::FromErrno(errno, "cannot set the sysctl vm.memfd_noexec"));
+  }
+  return {};
+}
+
+int Report(const os::Fd& engine, Step step, const Error& error) {
+  const LaunchReply reply = Failed(step, error.errno_value(), error.message()).reply;
+  (void)os::SendWithFds(engine.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, {});
+  return 1;
+}
+
+}  // namespace
+
+int RunServer(ServerInputs inputs, plan::Expect expect) {
+  if (const Status refused = RefuseExecutableMemory(); !refused) return Report(inputs.engine, Step::kSysctl, refused.error());
+  auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine);
+  if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
+  if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
+  auto guest = os::SealedCopy(inputs.guest_program);
+  if (!guest) return Report(inputs.engine, Step::kExecGuest, guest.error());
+  auto network = os::OpenNamespace("net");
+  auto cgroups = os::OpenNamespace("cgroup");
+  if (!network || !cgroups) return Report(inputs.engine, Step::kNetworkNamespace, Error(Code::kInternal, ""));
+  auto trees = HostTrees::Enter(inputs.data);
+  if (!trees) return Report(inputs.engine, Step::kHostImage, trees.error());
+  return Server(std::move(inputs.engine), *std::move(guest), *std::move(network), *std::move(cgroups), *std::move(trees),
+                *std::move(keeper), expect)
+      .Run();
+}
+
+}  // namespace caisson::launcher

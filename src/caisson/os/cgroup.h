@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "caisson/base/result.h"
+#include "caisson/base/units.h"
+#include "caisson/os/fd.h"
+
+namespace caisson::os {
+
+// How a host mounts its cgroups. kUnified: every controller on cgroup2. kHybrid: memory, cpu and pids on cgroup v1 and a
+// cgroup2 tree beside them, whose cgroup.kill and cpu.stat work without controllers. A host with v1 alone counts
+// as hybrid: the kernel always has a cgroup2 tree, and one is mounted privately.
+enum class CgroupMode : std::uint32_t { kUnified, kHybrid };
+
+// One cgroup, in every hierarchy that Caisson uses, held by descriptors of its directories. Closing them leaves the
+// cgroup in place: RemoveChild ends it. Not thread-safe. Source: cgroups(7), the kernel's cgroup-v2 document.
+class Cgroup {
+ public:
+  // The hierarchies' roots. Errors: kUnsupported naming the controller that lacks.
+  static Result<Cgroup> Roots();
+  // Takes over descriptors that `Directories` of the same mode gave.
+  static Cgroup FromDirectories(CgroupMode mode, std::vector<Fd> directories);
+
+  CgroupMode mode() const { return mode_; }
+  // Borrowed: the cgroup2 directory, then in hybrid mode those of memory, cpu and pids.
+  std::vector<int> Directories() const;
+  int unified() const { return directories_[0].get(); }
+  Result<Fd> DuplicateUnified() const { return directories_[0].Duplicate(); }
+
+  // Makes `name` below this cgroup. A left-over of that name is emptied and removed first.
+  Result<Cgroup> MakeChild(const std::string& name) const;
+  // Makes it or takes the existing one, for the folder that all of Caisson's cgroups lie in.
+  Result<Cgroup> OpenOrMakeChild(const std::string& name) const;
+  // Kills what lives in `name`, removes it and everything below. Errors: kConflict when it does not empty in 2 s.
+  Status RemoveChild(const std::string& name) const;
+  // Removes `name` when it holds no process and no cgroup; what is still in use is left and not an error.
+  void RemoveChildIfUnused(const std::string& name) const;
+
+  // Lets children of this cgroup have limits of their own (cgroup2 only; a no-op on v1).
+  Status EnableControllers() const;
+  Status LimitMemory(Bytes bytes) const;  // swap is not allowed beyond it
+  Status LimitCpu(MilliCpus cpus) const;
+  Status LimitPids(std::uint32_t count) const;
+  // Relative share when the processors are contended; the kernel's default is 100.
+  Status SetCpuWeight(std::uint32_t weight) const;
+  // Allows a process that runs as `uid` to start children in this cgroup (CLONE_INTO_CGROUP needs write access to
+  // cgroup.procs here and in the common ancestor).
+  Status DelegateTo(std::uint32_t uid) const;
+
+  // Files of this cgroup. Kill: cgroup.kill (5.14), for writing "1". State: cgroup.events. Cpu: cpu.stat of cgroup2. MemoryPeak and
+  // MemoryEvents: of whichever hierarchy has the memory controller; the peak file may be absent (invalid Fd) before 5.19.
+  Result<Fd> OpenKill() const;
+  Result<Fd> OpenState() const;
+  Result<Fd> OpenCpuStat() const;
+  Fd OpenMemoryPeak() const;
+  Result<Fd> OpenMemoryEvents() const;
+  // In hybrid mode the `tasks` files of memory, cpu and pids: a single-threaded process that writes "0" there moves
+  // itself without the global lock that a write to cgroup.procs waits for (measured: 20 us against 7-15 ms).
+  Result<std::vector<Fd>> OpenTasks() const;
+
+ private:
+  Cgroup(CgroupMode mode, std::vector<Fd> directories) : mode_(mode), directories_(std::move(directories)) {}
+  const Fd& memory() const { return directories_[mode_ == CgroupMode::kUnified ? 0 : 1]; }
+  const Fd& cpu() const { return directories_[mode_ == CgroupMode::kUnified ? 0 : 2]; }
+  const Fd& pids() const { return directories_[mode_ == CgroupMode::kUnified ? 0 : 3]; }
+
+  CgroupMode mode_;
+  std::vector<Fd> directories_;
+};
+
+// The count of processes the kernel killed at the memory limit, from the text of memory.events (v2) or
+// memory.oom_control (v1): the value of the line "oom_kill N". 0 when there is none.
+std::uint64_t OomKills(std::string_view text);
+// Whether a cgroup or one below it holds a process, from the text of cgroup.events.
+bool IsPopulated(std::string_view text);
+// `usage_usec` of a cpu.stat text, in microseconds.
+std::uint64_t CpuMicroseconds(std::string_view text);
+
+}  // namespace caisson::os

@@ -1,0 +1,53 @@
+#include "caisson/os/landlock.h"
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <string>
+
+#include "caisson/os/uapi.h"
+
+namespace caisson::os {
+namespace {
+
+std::uint64_t RightsOfAbi(int abi) {
+  std::uint64_t rights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1U) - 1;  // version 1: the lowest 13
+  if (abi >= 2) rights |= uapi::kLandlockRefer;
+  if (abi >= 3) rights |= uapi::kLandlockTruncate;
+  if (abi >= 5) rights |= uapi::kLandlockIoctlDev;
+  return rights;
+}
+
+}  // namespace
+
+int LandlockAbi() {
+  const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  return abi < 0 ? 0 : static_cast<int>(abi);
+}
+
+Result<LandlockRules> LandlockRules::Make() {
+  const int abi = LandlockAbi();
+  if (abi == 0) {
+    return Fail(Error(Code::kUnsupported, "the kernel has no Landlock")
+                    .Remedy("boot with lsm=landlock,... or a kernel with CONFIG_SECURITY_LANDLOCK"));
+  }
+  const std::uint64_t handled = RightsOfAbi(abi);
+  const landlock_ruleset_attr attributes{.handled_access_fs = handled};
+  const long fd = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+  if (fd < 0) return Fail(Error::FromErrno(errno, "cannot make Landlock rules"));
+  return LandlockRules(Fd(static_cast<int>(fd)), handled);
+}
+
+Status LandlockRules::Allow(const char* path, std::uint64_t rights) {
+  const Fd place(open(path, O_PATH | O_CLOEXEC));
+  if (!place.valid()) return Fail(Error::FromErrno(errno, std::string("cannot open ") + path));
+  const landlock_path_beneath_attr rule{.allowed_access = rights & handled_, .parent_fd = place.get()};
+  if (syscall(SYS_landlock_add_rule, rules_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
+    return Fail(Error::FromErrno(errno, std::string("cannot add a Landlock rule for ") + path));
+  }
+  return {};
+}
+
+}  // namespace caisson::os

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace caisson::plan {
+
+// The values that cross from the engine to the launcher. Flat and fixed in size: the launcher parses nothing,
+// it checks ranges. Descriptors travel beside a message, in the order its comment gives.
+
+// How many sandboxes the launcher should be ready for: with kManySandboxes it prepares the next one's
+// namespaces and cgroups while it has nothing else to do.
+enum class Expect : std::uint32_t { kOneSandbox, kManySandboxes };
+
+enum class Image : std::uint32_t { kHost, kDirectory };
+// Where the writable layer lies. kTmpfs: in memory, counted and bounded. kDirectory: in the data folder,
+// without a byte limit.
+enum class Storage : std::uint32_t { kTmpfs, kDirectory };
+enum class WorkspaceMode : std::uint32_t { kNone, kCopy, kReadOnly, kReadWrite };
+
+inline constexpr std::uint32_t kLaunchVersion = 1;
+
+struct LaunchPlan {
+  Image image;
+  Storage storage;
+  WorkspaceMode workspace;
+  std::uint32_t pids;
+  std::uint64_t memory_bytes;
+  std::uint64_t disk_bytes;
+  std::uint32_t milli_cpus;
+  char id[32];  // a SandboxId, zero terminated
+};
+
+enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy };
+
+// One request. kCreate takes the descriptors [the guest's end of the control socket] [image directory if kDirectory]
+// [workspace if not kNone].
+// kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
+struct LaunchRequest {
+  std::uint32_t version = kLaunchVersion;
+  Verb verb = Verb::kCreate;
+  std::uint32_t slot = 0;          // of kRotateLeaf and kDestroy
+  std::uint32_t retired_leaf = 0;  // of kRotateLeaf
+  LaunchPlan plan = {};            // of kCreate
+};
+
+// The steps that can fail, in the order they happen; the reply names one with its errno.
+enum class Step : std::uint32_t {
+  kNone,
+  kRequest,
+  kSlot,
+  kUidRange,
+  kUserNamespace,
+  kNetworkNamespace,
+  kCgroup,
+  kHostImage,
+  kImage,
+  kWritableLayer,
+  kRootOverlay,
+  kWorkspace,
+  kWorkspaceIdMap,
+  kClone,
+  kIdMaps,
+  kJoinCgroup,
+  kMountRoot,
+  kMountUsr,
+  kMountDev,
+  kMountDevpts,
+  kMountShm,
+  kMountProc,
+  kSysctl,
+  kMaskProc,
+  kMountWorkspace,
+  kPivotRoot,
+  kHostname,
+  kExecGuest,
+  kLeaf,
+  kDestroy,
+};
+
+// Descriptors of a leaf, in this order: for the engine kill (cgroup.kill), state (cgroup.events), cpu (cpu.stat), memory
+// peak and memory events; for the guest the cgroup2 directory, then on cgroup v1 the `tasks` files of memory, cpu and pids.
+inline constexpr int kLeafEngineFds = 5;
+inline constexpr int kLeafGuestFdsV2 = 1;
+inline constexpr int kLeafGuestFdsV1 = 4;
+
+// One reply. kCreate: [pidfd of the guest] [cgroup.kill of the sandbox], then the first leaf.
+// kRotateLeaf: a leaf. kDestroy: nothing.
+struct LaunchReply {
+  std::uint32_t version = kLaunchVersion;
+  Step failed_step = Step::kNone;
+  std::int32_t error = 0;  // errno of the failed step
+  std::uint32_t slot = 0;
+  std::uint32_t leaf = 0;
+  std::uint32_t leaf_guest_fds = 0;
+  char message[200] = {};  // of a failure, zero terminated
+};
+
+static_assert(std::is_trivially_copyable_v<LaunchRequest> && std::is_trivially_copyable_v<LaunchReply>);
+
+}  // namespace caisson::plan

@@ -1,0 +1,37 @@
+#include "caisson/sandbox/captured_output.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace caisson::sandbox {
+
+void OutputCapture::Append(std::string_view data) {
+  const std::size_t room = limit_ - std::min(limit_, output_.kept.size());
+  output_.total_bytes += data.size();
+  if (spool_ == Spool::kKeep && output_.total_bytes > limit_) {
+    if (!output_.spool.valid() && spooled_ == 0) {
+      output_.spool.Reset(openat(spool_directory_, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+      AppendToSpool(output_.kept);
+    }
+    AppendToSpool(data);
+  }
+  output_.kept.append(data.substr(0, room));
+}
+
+void OutputCapture::AppendToSpool(std::string_view data) {
+  const std::string_view part = data.substr(0, std::min<std::uint64_t>(data.size(), kSpoolLimit.value - spooled_));
+  if (!output_.spool.valid() || part.empty()) return;
+  if (os::WriteAll(output_.spool.get(), part)) {
+    spooled_ += part.size();
+  } else {
+    spooled_ = kSpoolLimit.value;
+  }
+}
+
+CapturedOutput OutputCapture::Take() && {
+  output_.truncated = output_.total_bytes > output_.kept.size();
+  return std::move(output_);
+}
+
+}  // namespace caisson::sandbox

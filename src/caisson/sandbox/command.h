@@ -1,0 +1,99 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caisson/base/result.h"
+#include "caisson/base/units.h"
+#include "caisson/os/fd.h"
+#include "caisson/plan/limits.h"
+#include "caisson/sandbox/outcome.h"
+
+namespace caisson::sandbox {
+
+enum class User { kAgent, kRoot };
+
+struct TerminalSize {
+  std::uint16_t rows = 24;
+  std::uint16_t columns = 80;
+};
+
+// What becomes of output past `kept_output`.
+enum class Spool { kDiscard, kKeep };
+
+struct CommandSpec {
+  std::vector<std::string> argv;  // argv[0] is looked up in the command's PATH when it has no slash
+  std::vector<std::pair<std::string, std::string>> env;  // added to the fixed environment, may replace its entries
+  std::string cwd = plan::kAgentWorkspace;
+  User user = User::kAgent;
+  std::chrono::milliseconds timeout{30'000};
+  Bytes kept_output = MiB(1);  // per stream, in memory
+  Spool spool = Spool::kDiscard;
+  std::optional<TerminalSize> terminal;  // set: one pseudo terminal instead of three pipes
+};
+
+// Host descriptors a caller connects to the command while it waits. Borrowed; -1: not connected.
+// An unconnected stdin reads as end of file.
+struct Attachment {
+  int stdin_fd = -1;
+  int stdout_fd = -1;  // output is copied here as it comes, and the command waits when this is full
+  int stderr_fd = -1;
+  // Becomes readable (a signalfd or eventfd) when the caller wants `on_interrupt` called.
+  int interrupt_fd = -1;
+  enum class Interrupt { kContinue, kCancel };
+  // Called for each readiness of interrupt_fd; must read it empty. kCancel kills the command: outcome Cancelled.
+  Interrupt (*on_interrupt)(void* context, class Command& command) = nullptr;
+  void* context = nullptr;
+};
+
+// The first bytes of a stream, how many there were, and where the rest is.
+struct CapturedOutput {
+  std::string kept;
+  std::uint64_t total_bytes = 0;
+  bool truncated = false;  // total_bytes is more than kept holds
+  os::Fd spool;            // valid with Spool::kKeep and truncated: the stream from its start, at most kSpoolLimit
+};
+
+inline constexpr Bytes kSpoolLimit = MiB(256);
+
+struct CommandResult {
+  Outcome outcome;
+  CapturedOutput out;  // with a terminal: everything
+  CapturedOutput err;
+  std::chrono::nanoseconds duration{};
+  std::chrono::nanoseconds cpu{};                  // of the whole process tree
+  std::optional<std::uint64_t> memory_peak_bytes;  // absent where the kernel cannot tell
+};
+
+// One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree.
+class Command {
+ public:
+  struct State;
+  explicit Command(std::unique_ptr<State> state);
+  Command(Command&&) noexcept;
+  Command& operator=(Command&&) noexcept;
+  ~Command();
+
+  // Waits until the command's own process ended (not until its output closed), its timeout passed or the caller
+  // cancelled; whatever is left in its pipes then is read, nothing later. After a timeout or a cancel no process of
+  // its tree lives. Returns at most 2 s after the timeout. Call once.
+  // Errors: kUnavailable when the sandbox ended under it.
+  Result<CommandResult> Wait(const Attachment& attachment = {});
+
+  // Sends a signal to the command's process group. Callable from on_interrupt and other threads.
+  Status Signal(int signal);
+  Status Resize(TerminalSize size);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// The environment every command gets before its own `env`: PATH, HOME, USER, LANG, TZ and the like.
+std::vector<std::pair<std::string, std::string>> FixedEnvironment(User user, bool has_terminal);
+
+}  // namespace caisson::sandbox

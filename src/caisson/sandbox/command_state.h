@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "caisson/backend/instance.h"
+#include "caisson/sandbox/command.h"
+
+namespace caisson::sandbox {
+
+// What a Command holds. Private to the module.
+struct Command::State {
+  backend::Instance* instance = nullptr;  // outlives its commands
+  backend::Instance::Started started;
+  std::optional<FailedToStart> failed;
+  std::chrono::steady_clock::time_point start;
+  std::chrono::milliseconds timeout{};
+  Bytes kept_output;
+  Spool spool = Spool::kDiscard;
+  int spool_directory = -1;
+  bool is_terminal = false;
+  bool over = false;  // nothing of it has to be killed any more
+};
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,144 @@
+#include "caisson/sandbox/files.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "caisson/backend/instance.h"
+#include "caisson/sandbox/command_pump.h"
+#include "caisson/sandbox/command_request.h"
+
+namespace caisson::sandbox {
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+constexpr Bytes kMaxContent = MiB(16);
+constexpr std::uint32_t kMaxEntries = 10'000;
+// A reply with the largest content or listing, and its framing.
+constexpr Bytes kMaxReply = MiB(64);
+
+Error Explain(const proto::FileReply& reply, std::string_view path) {
+  const std::string name(path);
+  if (reply.step() == "not_a_regular_file") {
+    return Error(Code::kInvalidArgument, name + " is not a regular file").Detail("path", name);
+  }
+  if (reply.step() == "too_many_entries") {
+    return Error(Code::kResourceExhausted, name + " has more than 10,000 entries").Detail("path", name);
+  }
+  return Error::FromErrno(reply.error(), "cannot " + (reply.step().empty() ? "use" : reply.step()) + " " + name)
+      .Detail("path", name);
+}
+
+// Runs one file operation as a command of its own and reads its reply, which comes from inside and is only data.
+class Operation {
+ public:
+  Operation(Sandbox& sandbox, User user) : instance_(sandbox.instance()) {
+    request_.set_cwd(plan::kAgentWorkspace);
+    request_.set_id(IdOf(user));
+  }
+  proto::FileOperation& operation() { return *request_.mutable_file_operation(); }
+
+  Result<proto::FileReply> Run(std::string_view path, std::string content) {
+    if (path.empty() || path.find('\0') != std::string_view::npos || path.size() >= 4096) {
+      return Fail(Error(Code::kInvalidArgument, "a path is empty, longer than 4095 bytes or holds a zero byte"));
+    }
+    CAISSON_TRY(backend::Instance::Started started, instance_.Start(request_));
+    if (started.error != 0) {
+      return Fail(Error::FromErrno(started.error, "cannot start a file operation: " + started.step));
+    }
+    CommandPump pump(started.end, InputStream(std::move(started.stdio[0]), std::move(content)),
+                     OutputStream(std::move(started.stdio[1]), -1, OutputCapture(kMaxReply, Spool::kDiscard, -1)),
+                     std::nullopt, -1);
+    const CommandPump::Event event = pump.Run(Deadline::In(kPatience));
+    started.leaf->Kill();
+    instance_.Retire(started.leaf->number());
+    if (std::holds_alternative<CommandPump::Expired>(event)) {
+      return Fail(Error(Code::kDeadlineExceeded, "the file operation took longer than 10 s"));
+    }
+    pump.Finish();
+    return Parse(pump.TakeOut(), path);
+  }
+
+ private:
+  static Result<proto::FileReply> Parse(const CapturedOutput& output, std::string_view path) {
+    proto::FileReply reply;
+    if (output.truncated || output.kept.empty() || !reply.ParseFromString(output.kept)) {
+      return Fail(Error(Code::kUnavailable, "the file operation ended without an answer").Retryable());
+    }
+    if (reply.error() != 0) return Fail(Explain(reply, path));
+    return reply;
+  }
+
+  backend::Instance& instance_;
+  proto::StartCommand request_;
+};
+
+FileType TypeOf(std::uint32_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFDIR:
+      return FileType::kDirectory;
+    case S_IFLNK:
+      return FileType::kSymlink;
+    case S_IFIFO:
+      return FileType::kFifo;
+    case S_IFSOCK:
+      return FileType::kSocket;
+    case S_IFREG:
+      return FileType::kFile;
+    default:
+      return FileType::kDevice;
+  }
+}
+
+}  // namespace
+
+Result<FileContent> Files::Read(std::string_view path, std::uint64_t offset, Bytes limit) {
+  if (limit > kMaxContent) return Fail(Error(Code::kInvalidArgument, "one read returns at most 16 MiB"));
+  Operation operation(sandbox_, user_);
+  proto::ReadFile& read = *operation.operation().mutable_read();
+  read.set_path(std::string(path));
+  read.set_offset(offset);
+  read.set_limit(limit.value);
+  CAISSON_TRY(proto::FileReply reply, operation.Run(path, {}));
+  return FileContent{std::move(*reply.mutable_content()), reply.size()};
+}
+
+Result<Wrote> Files::Write(std::string_view path, std::string_view content, IfExists if_exists) {
+  if (content.size() > kMaxContent.value) return Fail(Error(Code::kInvalidArgument, "one write takes at most 16 MiB"));
+  Operation operation(sandbox_, user_);
+  proto::WriteFile& write = *operation.operation().mutable_write();
+  write.set_path(std::string(path));
+  write.set_size(content.size());
+  write.set_if_exists(if_exists == IfExists::kOverwrite ? proto::WriteFile::OVERWRITE
+                      : if_exists == IfExists::kFail    ? proto::WriteFile::FAIL
+                                                        : proto::WriteFile::APPEND);
+  CAISSON_TRY(const proto::FileReply reply, operation.Run(path, std::string(content)));
+  switch (reply.wrote()) {
+    case proto::FileReply::REPLACED:
+      return Wrote::kReplaced;
+    case proto::FileReply::APPENDED:
+      return Wrote::kAppended;
+    default:
+      return Wrote::kCreated;
+  }
+}
+
+Result<std::vector<FileEntry>> Files::List(std::string_view path) {
+  Operation operation(sandbox_, user_);
+  proto::ListDirectory& list = *operation.operation().mutable_list();
+  list.set_path(std::string(path));
+  list.set_limit(kMaxEntries);
+  CAISSON_TRY(const proto::FileReply reply, operation.Run(path, {}));
+  std::vector<FileEntry> entries;
+  for (const proto::FileEntry& entry : reply.entries()) {
+    entries.push_back({.name = entry.name(),
+                       .type = TypeOf(entry.mode()),
+                       .size_bytes = entry.size(),
+                       .mode = entry.mode() & 07777,
+                       .modified_unix_ms = entry.modified_ms(),
+                       .link_target = entry.link_target()});
+  }
+  return entries;
+}
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,47 @@
+#include "caisson/sandbox/sandbox.h"
+
+#include <cerrno>
+#include <chrono>
+
+#include "caisson/backend/instance.h"
+#include "caisson/sandbox/command_request.h"
+#include "caisson/sandbox/command_state.h"
+
+namespace caisson::sandbox {
+namespace {
+
+FailedToStart Explain(const backend::Instance::Started& started) {
+  FailedToStart failed{.reason = FailedToStart::Reason::kOther, .errno_value = started.error, .step = started.step};
+  if (started.step != "exec") return failed;
+  if (started.error == ENOENT) failed.reason = FailedToStart::Reason::kNotFound;
+  if (started.error == EACCES || started.error == ENOEXEC || started.error == EISDIR || started.error == EPERM) {
+    failed.reason = FailedToStart::Reason::kNotExecutable;
+  }
+  return failed;
+}
+
+}  // namespace
+
+Sandbox::Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, int spool_directory)
+    : instance_(std::move(instance)), id_(std::move(id)), spool_directory_(spool_directory) {}
+
+Sandbox::~Sandbox() = default;
+
+Result<Command> Sandbox::Start(const CommandSpec& spec) {
+  CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
+  auto state = std::make_unique<Command::State>();
+  state->instance = instance_.get();
+  state->start = std::chrono::steady_clock::now();
+  state->timeout = spec.timeout;
+  state->kept_output = spec.kept_output;
+  state->spool = spec.spool;
+  state->spool_directory = spool_directory_;
+  state->is_terminal = spec.terminal.has_value();
+  CAISSON_TRY(state->started, instance_->Start(request));
+  if (state->started.error != 0) state->failed = Explain(state->started);
+  return Command(std::move(state));
+}
+
+Status Sandbox::Destroy() { return instance_->Destroy(); }
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+
+#include "caisson/base/id.h"
+#include "caisson/base/result.h"
+#include "caisson/sandbox/command.h"
+
+namespace caisson::backend {
+class Instance;
+}
+
+namespace caisson::sandbox {
+
+// One running sandbox. Thread-safe: commands may be started and waited for from several threads.
+// Destroying the object destroys the sandbox: every process in it is dead when the destructor returns.
+class Sandbox {
+ public:
+  Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, int spool_directory);
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  const SandboxId& id() const { return id_; }
+
+  // Starts a command and returns when its program runs, or a Command whose outcome is already FailedToStart.
+  // Errors: kInvalidArgument (empty or too large argv or environment), kUnavailable (the sandbox ended).
+  Result<Command> Start(const CommandSpec& spec);
+
+  // Ends every process in the sandbox and removes its writable layer. Idempotent. At most 5 s.
+  Status Destroy();
+
+  // For Files: the operations behind it run inside the sandbox under the command's confinement.
+  backend::Instance& instance() { return *instance_; }
+
+ private:
+  std::unique_ptr<backend::Instance> instance_;
+  SandboxId id_;
+  int spool_directory_;
+};
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,60 @@
+#include "caisson/sandbox/sandboxes.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "caisson/backend/data_folders.h"
+#include "caisson/backend/instance.h"
+#include "caisson/backend/launcher_link.h"
+
+namespace caisson::sandbox {
+namespace {
+
+Status RequireRoot() {
+  if (geteuid() == 0) return {};
+  return Fail(Error(Code::kUnsupported, "Caisson needs root to set up a sandbox")
+                  .Because("this process runs as uid " + std::to_string(geteuid()))
+                  .Remedy("run it with sudo")
+                  .Detail("primitive", "root privileges"));
+}
+
+plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
+  plan::LaunchPlan plan{};
+  plan.image = spec.image ? plan::Image::kDirectory : plan::Image::kHost;
+  plan.storage = spec.storage;
+  plan.workspace = spec.workspace ? spec.workspace->mode : plan::WorkspaceMode::kNone;
+  plan.pids = spec.limits.pids;
+  plan.memory_bytes = spec.limits.memory.value;
+  plan.disk_bytes = spec.limits.disk.value;
+  plan.milli_cpus = spec.limits.cpus.value;
+  id.text().copy(plan.id, sizeof plan.id - 1);
+  return plan;
+}
+
+}  // namespace
+
+Sandboxes::Sandboxes(std::unique_ptr<backend::LauncherLink> link, os::Fd spool)
+    : link_(std::move(link)), spool_directory_(std::move(spool)) {}
+
+Sandboxes::~Sandboxes() = default;
+
+Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options) {
+  CAISSON_CHECK_OK(RequireRoot());
+  // A command that closes its input must not end the engine.
+  signal(SIGPIPE, SIG_IGN);
+  CAISSON_TRY(backend::DataFolders folders,
+              backend::DataFolders::Open(options.data_directory, options.runtime_directory));
+  CAISSON_TRY(auto link, backend::LauncherLink::Start(options.program_directory, folders, options.expect));
+  return std::unique_ptr<Sandboxes>(new Sandboxes(std::move(link), std::move(folders.spool)));
+}
+
+Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec) {
+  SandboxId id = SandboxId::Random();
+  std::vector<int> fds;
+  if (spec.image) fds.push_back(spec.image->get());
+  if (spec.workspace) fds.push_back(spec.workspace->directory.get());
+  CAISSON_TRY(auto instance, backend::Instance::Create(*link_, MakePlan(spec, id), fds));
+  return std::make_unique<Sandbox>(std::move(instance), std::move(id), spool_directory_.get());
+}
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "caisson/base/result.h"
+
+namespace caisson::storage {
+
+// Removes the directory `name` below `directory` with everything in it. The content is hostile: links are not followed,
+// and any depth works with a handful of descriptors, because deep folders are first moved up to the top.
+// A missing directory is not an error. Stays on one file system.
+Status RemoveTree(int directory, const char* name);
+
+}  // namespace caisson::storage

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Runs the probes outside and inside a sandbox and compares what they came to with expectations.txt.
+
+Exit status: 0 all as expected, 1 not, 77 skipped with a reason.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+from core_pattern import CorePattern
+from host_fixture import HostFixture, read_text
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+INSIDE = "/home/agent/workspace"
+MIB = 1 << 20
+# What one sandbox of this suite may use, and what its probes try to take: more than that, yet bearable outside.
+LIMITS = ["--memory", "1GiB", "--disk", "256MiB", "--pids", "128", "--timeout", "120s"]
+GREED = [f"--shm-bytes={1280 * MIB}", f"--disk-bytes={384 * MIB}", "--forks=400"]
+COLUMNS = ("outside", "agent", "root")
+
+
+class Skip(Exception):
+    pass
+
+
+def expectations() -> dict:
+    """probe -> {side: set of accepted results}."""
+    table = {}
+    for number, line in enumerate((HERE / "expectations.txt").read_text("utf-8").splitlines(), 1):
+        fields = line.split("#")[0].split()
+        if not fields:
+            continue
+        if len(fields) != 4 or fields[0] in table:
+            raise SystemExit(f"expectations.txt:{number}: not `probe outside agent root`, or named twice")
+        table[fields[0]] = {side: set(field.split("|")) for side, field in zip(COLUMNS, fields[1:])}
+    return table
+
+
+def caisson() -> str:
+    build = os.environ.get("CAISSON_BUILD_DIR", str(ROOT / "build"))
+    path = os.environ.get("CAISSON_BIN", os.path.join(build, "bin", "caisson"))
+    if not os.access(path, os.X_OK):
+        raise Skip(f"there is no caisson at {path}; build it or set CAISSON_BIN")
+    return path
+
+
+def run_to_file(command: list, fds: tuple) -> tuple:
+    """(exit status, stdout, stderr) of a command whose output is a regular file, as a careless caller's is."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        status = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, pass_fds=fds, timeout=240, check=False
+        ).returncode
+        out.seek(0)
+        err.seek(0)
+        return status, out.read(), err.read()
+
+
+def run_inside(user: str, workspace: str, arguments: list, fds: tuple = ()) -> tuple:
+    """(the result object of `caisson run`, everything it printed)."""
+    command = [caisson(), "run", "--json", "--workspace", f"{workspace}:ro", "--user", user, *LIMITS]
+    status, out, err = run_to_file([*command, "--", f"{INSIDE}/escape_probe", *arguments], fds)
+    try:
+        result = json.loads(out)
+    except ValueError:
+        result = {}
+    if "outcome" not in result:
+        raise SystemExit(f"`caisson run` ended with {status} and no result:\n{(out + err).decode(errors='replace')}")
+    return result, out + err
+
+
+def parse(lines: str) -> dict:
+    """probe -> (result as expectations.txt writes it, note)."""
+    results = {}
+    for line in lines.splitlines():
+        record = json.loads(line)
+        result = record["result"]
+        if result == "refused":
+            result = record["detail"]
+        elif result == "killed":
+            result = f"killed:{record['detail']}"
+        results[record["probe"]] = (result, record["note"])
+    return results
+
+
+def compare(side: str, results: dict) -> list:
+    table = expectations()
+    problems = [f"{probe}: not in expectations.txt" for probe in results if probe not in table]
+    for probe, columns in table.items():
+        accepted = columns[side]
+        if accepted & {"*", "-"}:
+            continue
+        result, note = results.get(probe, ("no result", ""))
+        if result not in accepted:
+            wanted = " or ".join(sorted(accepted))
+            problems.append(f"{probe}: {result} instead of {wanted}" + (f" ({note})" if note else ""))
+    return problems
+
+
+def test_outside(probe: str) -> list:
+    with HostFixture(probe) as host:
+        command = [os.path.join(host.workspace, "escape_probe"), "--all", *host.arguments(), *GREED]
+        command += [f"--process={host.process.pid}", f"--setuid-program={host.setuid_program}", "--host-path=/proc"]
+        # drop_markers would do on the host what it must not: without its argument it does nothing.
+        command = [argument for argument in command if not argument.startswith("--marker=")]
+        _, out, _ = run_to_file(command, host.fds)
+        problems = compare("outside", parse(out.decode()))
+        if host.listeners.connections != 3:
+            problems.append(f"{host.listeners.connections} connections reached the 3 listeners")
+        return problems
+
+
+def test_inside(user: str, probe: str) -> list:
+    caisson()
+    with HostFixture(probe) as host:
+        arguments = ["--all", *host.arguments(), *GREED]
+        arguments += [f"--setuid-program={INSIDE}/{os.path.basename(host.setuid_program)}"]
+        arguments += [f"--host-path={os.environ.get('CAISSON_DATA_DIR', '/var/lib/caisson')}"]
+        result, output = run_inside(user, host.workspace, arguments, host.fds)
+        problems = [] if result["outcome"] == "exited" else [f"the outcome of the run is {result['outcome']}"]
+        problems += compare(user, parse(result["stdout"] or ""))
+        return problems + host.violations(output)
+
+
+def handled_crashes(log: pathlib.Path) -> list:
+    return [line for line in read_text(str(log)).splitlines() if line.startswith("escape_probe ")]
+
+
+def lift_core_limit():
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+
+
+def test_crash(probe: str) -> list:
+    """A crash inside must not start the host's crash handler, which runs as the host's root."""
+    caisson()
+    problems = []
+    with HostFixture(probe) as host:
+        log = pathlib.Path(host.directory, "crashes")
+        handler = pathlib.Path(host.directory, "h")
+        handler.write_text(f'#!/bin/sh\necho "$1 $2" >> {log}\n', "ascii")
+        handler.chmod(0o700)
+        with CorePattern(f"|{handler} %e %u"):
+            for user in ("agent", "root"):
+                result, _ = run_inside(user, host.workspace, ["--crash"])
+                if result["outcome"] != "signaled":
+                    problems.append(f"the crash as {user} came out as {result['outcome']}")
+            time.sleep(0.5)
+            problems += [f"the host's crash handler ran for {line}" for line in handled_crashes(log)]
+            before = len(handled_crashes(log))
+            # The control: the same crash outside does start it.
+            program = os.path.join(host.workspace, "escape_probe")
+            subprocess.run([program, "--crash"], preexec_fn=lift_core_limit, check=False)
+            deadline = time.monotonic() + 5
+            while len(handled_crashes(log)) == before and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if len(handled_crashes(log)) == before:
+                problems.append("the control failed: a crash outside did not start the handler")
+    return problems
+
+
+def must_run() -> bool:
+    named = os.environ.get("CAISSON_MUST_RUN", "").split(",")
+    return bool({"1", "all", "escape"} & set(named))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--probe", required=True, help="the program escape_probe")
+    parser.add_argument("--side", required=True, choices=["outside", "agent", "root", "crash"])
+    options = parser.parse_args()
+    try:
+        if os.geteuid() != 0:
+            raise Skip("needs root: the control is what root can do")
+        if options.side == "outside":
+            problems = test_outside(options.probe)
+        elif options.side == "crash":
+            problems = test_crash(options.probe)
+        else:
+            problems = test_inside(options.side, options.probe)
+    except Skip as reason:
+        print(f"skipped: {reason}")
+        return 1 if must_run() else 77
+    for problem in problems:
+        print(f"FAILED {problem}")
+    print(f"{options.side}: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+// What Landlock alone would let through: its rights do not cover metadata. Mounts must.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "escape/attempt.h"
+#include "escape/probe.h"
+
+namespace caisson::escape {
+namespace {
+
+// This program, which lies in a read-only workspace.
+std::string ReadOnlyFile() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
+Outcome ChangeMode(const Context&) { return FromReturn(::chmod(ReadOnlyFile().c_str(), 0755)); }
+
+Outcome ChangeOwner(const Context&) {
+  return FromReturn(::chown(ReadOnlyFile().c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(-1)));
+}
+
+Outcome ChangeTimes(const Context&) { return FromReturn(::utimensat(AT_FDCWD, ReadOnlyFile().c_str(), nullptr, 0)); }
+
+Outcome ChangeAttribute(const Context&) {
+  return FromReturn(::setxattr(ReadOnlyFile().c_str(), "user.escape", "x", 1, 0));
+}
+
+// Refused with ETXTBSY where the file may be written but runs just now.
+Outcome Truncate(const Context&) {
+  struct stat status{};
+  if (::stat(ReadOnlyFile().c_str(), &status) != 0) return NotRun("cannot find the program");
+  return FromReturn(::truncate(ReadOnlyFile().c_str(), status.st_size));
+}
+
+// A descriptor opened for reading must not turn into one for writing by its name under /proc.
+Outcome ReopenForWriting(const Context&) {
+  const int fd = ::open("/usr/bin/env", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return NotRun("no /usr/bin/env");
+  return TryOpen("/proc/self/fd/" + std::to_string(fd), O_WRONLY);
+}
+
+}  // namespace
+
+Probes LandlockProbes() {
+  return {
+      {"read_only_chmod", "G3", "change the mode of a read-only file", ChangeMode},
+      {"read_only_chown", "G3", "change the owner of a read-only file", ChangeOwner},
+      {"read_only_utimes", "G3", "change the times of a read-only file", ChangeTimes},
+      {"read_only_xattr", "G3", "change an attribute of a read-only file", ChangeAttribute},
+      {"read_only_truncate", "G2", "truncate a read-only file", Truncate},
+      {"read_only_reopen", "G8", "reopen a system file for writing through /proc", ReopenForWriting},
+  };
+}
+
+}  // namespace caisson::escape

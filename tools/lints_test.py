@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Shows that each lint finds what it must and leaves good code alone, on small trees made for it."""
+
+import contextlib
+import io
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import lint_child
+import lint_layers
+import lint_size
+import test_summary
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def run_lint(self, lint, *arguments):
+        """Returns (exit status, what it printed)."""
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            status = lint.main(list(arguments))
+        return status, output.getvalue()
+
+
+class Layers(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("src/caisson/high/CMakeLists.txt", "caisson_module(NAME high LAYER 2\n  DEPS low  # why\n TEST_DEPS aid)")
+
+    def lint(self):
+        return self.run_lint(lint_layers, "--root", str(self.root))
+
+    def test_accepts_declared_includes(self):
+        self.write("src/caisson/high/a.cc", '#include "caisson/high/a.h"\n#include "caisson/low/b.h"\n#include <boost/json.hpp>\n')
+        self.write("src/caisson/high/a_test.cc", '#include "caisson/aid/c.h"\n')
+        self.assertEqual(self.lint()[0], 0)
+
+    def test_refuses_an_undeclared_include(self):
+        self.write("src/caisson/high/a.cc", '#include <vector>\n#include "caisson/aid/c.h"\n')
+        status, text = self.lint()
+        self.assertEqual(status, 1)
+        self.assertIn("src/caisson/high/a.cc:2", text)
+
+    def test_refuses_a_heavy_header_and_a_bare_include(self):
+        self.write("src/caisson/high/a.h", '#include <CLI/CLI.hpp>\n#include "b.h"\n')
+        self.assertIn("2 findings", self.lint()[1])
+
+    def test_refuses_sources_that_are_not_built(self):
+        self.write("src/caisson/lost/a.cc", "")
+        self.assertEqual(self.lint()[0], 1)
+
+
+class Child(Tree):
+    def lint(self, text, other=""):
+        for name, body in (("run_child", text), ("other", other)):
+            source = self.write(f"src/caisson/os/{name}.cc", body)
+            folder = self.root / "build/src/caisson/os/CMakeFiles/caisson_os.dir"
+            folder.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["c++", "-std=c++20", "-O2", "-c", source, "-o", folder / f"{name}.cc.o"], check=True)
+        return self.run_lint(lint_child, "--root", str(self.root), "--build", str(self.root / "build"))
+
+    def test_accepts_plain_system_calls(self):
+        self.assertEqual(self.lint("#include <unistd.h>\nnamespace caisson { int Run() { return ::close(3); } }\n")[0], 0)
+
+    def test_refuses_allocation(self):
+        status, text = self.lint("namespace caisson { int* Run() { return new int(3); } }\n")
+        self.assertEqual(status, 1)
+        self.assertIn("operator new", text)
+
+    def test_refuses_printing_throwing_and_locking(self):
+        status, text = self.lint(
+            '#include <unistd.h>\nextern "C" int printf(const char*, ...);\nextern "C" int pthread_mutex_lock(void*);\n'
+            'void Run(int n) { pthread_mutex_lock(nullptr); printf("%d", n); if (n) throw n; }\n')
+        self.assertEqual(status, 1)
+        for symbol in ("printf", "pthread_mutex_lock", "__cxa_throw"):
+            self.assertIn(f"refers to {symbol}", text)
+
+    def test_refuses_a_call_into_code_that_is_not_checked(self):
+        status, text = self.lint("namespace caisson { void Other(); void Run() { Other(); } }\n",
+                                 "namespace caisson { void Other() {} }\n")
+        self.assertEqual(status, 1)
+        self.assertIn("caisson::Other()", text)
+
+    def test_refuses_a_header_that_is_not_on_the_list(self):
+        status, text = self.lint("#include <string>\nnamespace caisson { void Run() {} }\n")
+        self.assertEqual(status, 1)
+        self.assertIn("<string>", text)
+
+    def test_refuses_a_source_without_object(self):
+        self.write("src/caisson/os/new_child.cc", "")
+        self.assertEqual(self.run_lint(lint_child, "--root", str(self.root), "--build", str(self.root))[0], 1)
+
+
+class Size(Tree):
+    def lint(self):
+        return self.run_lint(lint_size, "--root", str(self.root))
+
+    def test_accepts_many_short_functions(self):
+        self.write("src/a.cc", "namespace a {\n" + "struct B {\n  int C() const {\n    return 1;\n  }\n};\n" * 80 + "}\n")
+        self.assertEqual(self.lint(), (0, "lint_size: 0 findings\n"))
+
+    def test_refuses_a_long_function(self):
+        body = "  f('}', \"{\");\n" * 121
+        self.write("src/a.cc", "namespace a {\nB::B(int c) : c_{c}, d_(c) {\n" + body + "}\n}\n")
+        status, text = self.lint()
+        self.assertEqual(status, 1)
+        self.assertIn("src/a.cc:2: B::B has 123 lines", text)
+
+    def test_notices_a_function_that_grows(self):
+        self.write("src/a.cc", "int F() {\n" + "  f();\n" * 70 + "}\n")
+        status, text = self.lint()
+        self.assertEqual(status, 0)
+        self.assertIn("notice: src/a.cc:1: F has 72 lines", text)
+
+    def test_refuses_a_long_file(self):
+        self.write("src/a.h", "// x\n" * 801)
+        self.assertEqual(self.lint()[0], 1)
+
+
+class Summary(Tree):
+    XML = """<testsuite>
+      <testcase name="os.fd" status="run"><system-out>[  SKIPPED ] Fd.Root (0 ms)\n</system-out></testcase>
+      <testcase name="escape.all" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+    </testsuite>"""
+
+    def lint(self, *arguments):
+        return self.run_lint(test_summary, str(self.write("results.xml", self.XML)), *arguments)
+
+    def test_counts_and_closes(self):
+        status, text = self.lint()
+        self.assertEqual(status, 0)
+        self.assertTrue(text.endswith("\n1 passed, 0 failed, 1 skipped\n"), text)
+
+    def test_a_skip_that_must_run_fails(self):
+        self.assertEqual(self.lint("--must-run", "^os,^escape[.]")[0], 1)
+        self.assertIn("must run, but skipped: escape.all", self.lint("--must-run", "^escape[.]")[1])
+        self.assertIn("must run, but skipped: os.fd: Fd.Root", self.lint("--must-run", "^os")[1])
+
+    def test_a_suite_that_is_not_there_fails(self):
+        self.assertEqual(self.lint("--must-run", "^integration")[0], 1)
+        self.assertEqual(self.lint("--must-run", "^integration", "--selection")[0], 0)
+
+    def test_no_results_fail(self):
+        self.assertEqual(self.run_lint(test_summary, str(self.root / "absent.xml"))[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
