@@ -59,8 +59,9 @@ Instance::Instance(LauncherLink& link, os::Fd control, LauncherLink::Created cre
       slot_(created.slot),
       guest_(std::move(created.guest)),
       kill_(std::move(created.kill)),
-      control_(std::move(control)),
-      ready_leaf_(std::move(created.first_leaf)) {}
+      control_(std::move(control)) {
+  ready_leaves_.push_back(std::move(created.first_leaf));
+}
 
 Instance::~Instance() { (void)Destroy(); }
 
@@ -100,10 +101,9 @@ Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
   *request.mutable_start() = command;
   std::vector<os::Fd> fds;
   CAISSON_TRY(const proto::Reply reply, Ask(request, leaf.GuestFds(), fds));
-  leaf.CloseGuestFds();
   Started started;
   if (reply.error() != 0) {
-    Retire(leaf.number());
+    Return(std::move(leaf));
     started.error = reply.error();
     started.step = reply.step();
     return started;
@@ -117,8 +117,6 @@ Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
   started.end = std::move(fds[0]);
   for (std::size_t i = 1; i < fds.size(); ++i) started.stdio.push_back(std::move(fds[i]));
   started.leaf = std::move(leaf);
-  // While the command runs, the launcher makes what the next one will need.
-  if (link_.expect() == plan::Expect::kManySandboxes) PrepareLeaf();
   return started;
 }
 
@@ -136,24 +134,13 @@ Result<Leaf> Instance::TakeLeaf() {
   {
     const std::lock_guard lock(state_mutex_);
     if (destroyed_) return Fail(Error(Code::kUnavailable, "the sandbox has ended"));
-    if (ready_leaf_) {
-      Leaf leaf = *std::move(ready_leaf_);
-      ready_leaf_.reset();
+    if (!ready_leaves_.empty()) {
+      Leaf leaf = std::move(ready_leaves_.back());
+      ready_leaves_.pop_back();
       return leaf;
     }
   }
   return link_.RotateLeaf(slot_, NextRetired());
-}
-
-void Instance::PrepareLeaf() {
-  Result<Leaf> leaf = link_.RotateLeaf(slot_, NextRetired());
-  if (!leaf) return;  // the next command asks again and reports it
-  const std::lock_guard lock(state_mutex_);
-  if (ready_leaf_) {
-    retired_.push_back(leaf->number());  // another thread was first
-  } else {
-    ready_leaf_ = *std::move(leaf);
-  }
 }
 
 std::uint32_t Instance::NextRetired() {
@@ -164,9 +151,15 @@ std::uint32_t Instance::NextRetired() {
   return leaf;
 }
 
-void Instance::Retire(std::uint32_t leaf) {
+void Instance::Return(Leaf leaf) {
+  constexpr std::size_t kMaxReady = 4;
+  const bool again = leaf.Recycle();
   const std::lock_guard lock(state_mutex_);
-  retired_.push_back(leaf);
+  if (again && ready_leaves_.size() < kMaxReady) {
+    ready_leaves_.push_back(std::move(leaf));
+  } else {
+    retired_.push_back(leaf.number());
+  }
 }
 
 void Instance::KillAll() const { (void)!write(kill_.get(), "1", 1); }

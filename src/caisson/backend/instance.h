@@ -36,8 +36,8 @@ class Instance {
   };
   Result<Started> Start(const proto::StartCommand& request);
   Status Signal(std::uint64_t command, int signal);
-  // Says that the command of this leaf is over; the leaf is removed when nothing lives in it any more.
-  void Retire(std::uint32_t leaf);
+  // Says that the command of this leaf is over: it serves the next one, or is removed when nothing lives in it any more.
+  void Return(Leaf leaf);
 
   // Kills every process at once, without the guest's or the launcher's help. For a sandbox that does not answer.
   void KillAll() const;
@@ -49,7 +49,6 @@ class Instance {
 
   Result<proto::Reply> Ask(const proto::Request& request, const std::vector<int>& fds, std::vector<os::Fd>& answer_fds);
   Result<Leaf> TakeLeaf();
-  void PrepareLeaf();
   std::uint32_t NextRetired();
 
   LauncherLink& link_;
@@ -61,7 +60,7 @@ class Instance {
   os::Fd control_;
 
   std::mutex state_mutex_;  // what follows
-  std::optional<Leaf> ready_leaf_;
+  std::vector<Leaf> ready_leaves_;
   std::vector<std::uint32_t> retired_;
   bool destroyed_ = false;
 };

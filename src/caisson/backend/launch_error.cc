@@ -65,7 +65,7 @@ Code CodeOf(const plan::LaunchReply& reply) {
       reply.error == ENOSPC) {
     return Code::kResourceExhausted;
   }
-  return Code::kUnsupported;
+  return reply.failed_step == Step::kRequest ? Code::kInternal : Code::kUnsupported;
 }
 
 }  // namespace
@@ -74,11 +74,12 @@ Error ExplainFailure(const plan::LaunchReply& reply) {
   const Explanation explanation = Explain(reply.failed_step);
   const Error system = Error::FromErrno(reply.error, "");
   std::string cause = reply.message[0] == '\0' ? system.cause() : std::string(reply.message) + ": " + system.cause();
-  return Error(CodeOf(reply), std::string("the sandbox cannot be set up: ") + explanation.primitive + " failed")
+  Error error = Error(CodeOf(reply), std::string("the sandbox cannot be set up: ") + explanation.primitive + " failed")
       .Because(std::move(cause))
       .Remedy(explanation.remedy)
       .Detail("primitive", explanation.primitive)
       .Detail("step", std::to_string(static_cast<unsigned>(reply.failed_step)));
+  return error.code() == Code::kResourceExhausted ? std::move(error).Retryable() : std::move(error);
 }
 
 }  // namespace caisson::backend

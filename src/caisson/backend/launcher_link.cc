@@ -74,7 +74,7 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& pro
                                      {ends.second.get(), guest.get(), folders.data.get(), folders.runtime.get()}));
   CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
   return std::unique_ptr<LauncherLink>(
-      new LauncherLink(std::move(ends.first), std::move(process), expect));
+      new LauncherLink(std::move(ends.first), std::move(process)));
 }
 
 LauncherLink::~LauncherLink() {

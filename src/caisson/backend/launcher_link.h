@@ -38,11 +38,9 @@ class LauncherLink {
   // Returns when no process of the sandbox is left.
   Status Destroy(std::uint32_t slot);
 
-  plan::Expect expect() const { return expect_; }
-
  private:
-  LauncherLink(os::Fd connection, os::PidFd process, plan::Expect expect)
-      : connection_(std::move(connection)), process_(std::move(process)), expect_(expect) {}
+  LauncherLink(os::Fd connection, os::PidFd process)
+      : connection_(std::move(connection)), process_(std::move(process)) {}
 
   struct Answer {
     plan::LaunchReply reply;
@@ -53,7 +51,6 @@ class LauncherLink {
   std::mutex mutex_;  // one request at a time
   os::Fd connection_;
   os::PidFd process_;
-  plan::Expect expect_;
 };
 
 }  // namespace caisson::backend

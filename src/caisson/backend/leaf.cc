@@ -33,7 +33,20 @@ std::vector<int> Leaf::GuestFds() const {
   return fds;
 }
 
-void Leaf::Kill() const {
+Leaf::Leaf(Leaf&& other) noexcept { *this = std::move(other); }
+
+Leaf& Leaf::operator=(Leaf&& other) noexcept {
+  number_ = other.number_;
+  engine_ = std::move(other.engine_);
+  guest_ = std::move(other.guest_);
+  killed_ = other.killed_.load();
+  oom_kills_before_ = other.oom_kills_before_;
+  cpu_before_us_ = other.cpu_before_us_;
+  return *this;
+}
+
+void Leaf::Kill() {
+  killed_ = true;
   // Fails only when the cgroup is gone, and its processes with it.
   (void)!write(engine_[kKill].get(), "1", 1);
 }
@@ -49,7 +62,7 @@ bool Leaf::Emptied(const Deadline& deadline) const {
 }
 
 std::chrono::microseconds Leaf::CpuTime() const {
-  return std::chrono::microseconds(os::CpuMicroseconds(FileText(engine_[kCpu]).view()));
+  return std::chrono::microseconds(CpuMicroseconds() - cpu_before_us_);
 }
 
 std::optional<std::uint64_t> Leaf::MemoryPeakBytes() const {
@@ -60,6 +73,21 @@ std::optional<std::uint64_t> Leaf::MemoryPeakBytes() const {
   return bytes;
 }
 
-bool Leaf::RanOutOfMemory() const { return os::OomKills(FileText(engine_[kEvents]).view()) > 0; }
+bool Leaf::RanOutOfMemory() const { return OomKills() > oom_kills_before_; }
+
+bool Leaf::Recycle() {
+  constexpr std::uint64_t kLittle = 512U << 10U;
+  if (killed_ || os::IsPopulated(FileText(engine_[kState]).view())) return false;
+  if (pwrite(engine_[kPeak].get(), "0", 1, 0) != 1) return false;
+  const auto held = MemoryPeakBytes();
+  if (!held || *held > kLittle) return false;
+  oom_kills_before_ = OomKills();
+  cpu_before_us_ = CpuMicroseconds();
+  return true;
+}
+
+std::uint64_t Leaf::OomKills() const { return os::OomKills(FileText(engine_[kEvents]).view()); }
+
+std::uint64_t Leaf::CpuMicroseconds() const { return os::CpuMicroseconds(FileText(engine_[kCpu]).view()); }
 
 }  // namespace caisson::backend

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -11,21 +12,22 @@
 
 namespace caisson::backend {
 
-// The cgroup of one command: what ends its whole process tree and what counts what it used. Used for one command only: a
-// cgroup that was killed kills whatever is born in it. Move-only; not thread-safe but for Kill.
+// The cgroup of one command at a time: what ends its whole process tree and what counts what it used. Never used again
+// after a kill: a cgroup that was killed kills whatever is born in it. Move-only; not thread-safe but for Kill.
 class Leaf {
  public:
   // From the descriptors of a launcher's reply (plan/launch_plan.h).
   Leaf(std::uint32_t number, std::vector<os::Fd> engine, std::vector<os::Fd> guest)
       : number_(number), engine_(std::move(engine)), guest_(std::move(guest)) {}
+  Leaf(Leaf&& other) noexcept;
+  Leaf& operator=(Leaf&& other) noexcept;
 
   std::uint32_t number() const { return number_; }
   // What the guest needs to start the command. Borrowed.
   std::vector<int> GuestFds() const;
-  void CloseGuestFds() { guest_.clear(); }
 
   // Kills every process of the command, whatever it did to get away. Kernel: cgroup.kill, 5.14.
-  void Kill() const;
+  void Kill();
   // True when no process is left by the deadline.
   bool Emptied(const Deadline& deadline) const;
 
@@ -33,10 +35,22 @@ class Leaf {
   std::optional<std::uint64_t> MemoryPeakBytes() const;
   bool RanOutOfMemory() const;
 
+  // Starts counting anew for the next command. False when the leaf cannot serve another one: it was killed, a background
+  // process lives in it, or its memory peak cannot be set back, or it still holds more than a little memory that would count
+  // as the next command's.
+  bool Recycle();
+
  private:
+  std::uint64_t OomKills() const;
+  std::uint64_t CpuMicroseconds() const;
+
   std::uint32_t number_;
   std::vector<os::Fd> engine_;
   std::vector<os::Fd> guest_;
+  std::atomic<bool> killed_ = false;
+  // What earlier commands used.
+  std::uint64_t oom_kills_before_ = 0;
+  std::uint64_t cpu_before_us_ = 0;
 };
 
 }  // namespace caisson::backend

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1ULL << 62U;
 constexpr std::uint64_t kMostMilliseconds = 366ULL * 24 * 3600 * 1000;
 constexpr std::uint64_t kLeastMilliCpus = 10;
-constexpr std::uint64_t kMostMilliCpus = 1024 * 1000;
+constexpr std::uint64_t kMostMilliCpus = 1'024'000;
 
 // How much of a text a message repeats.
 constexpr std::size_t kQuotedLength = 64;

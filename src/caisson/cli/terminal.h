@@ -17,6 +17,8 @@ class RawTerminal {
   static Result<RawTerminal> Enter(int fd);
   RawTerminal(RawTerminal&& other) noexcept;
   RawTerminal& operator=(RawTerminal&&) = delete;
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
   ~RawTerminal();
 
  private:

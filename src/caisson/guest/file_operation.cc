@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,10 +70,17 @@ int MakeParents(const std::string& path) {
   return 0;
 }
 
-// The file a symbolic link leads to, or the path itself when nothing is there yet.
-std::string Resolve(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), free);
-  return resolved == nullptr ? path : std::string(resolved.get());
+// What the last part of a path leads to when it is a symbolic link, whether or not that exists yet.
+std::string Resolve(std::string path) {
+  constexpr int kMaxLinks = 40;  // as the kernel
+  for (int i = 0; i < kMaxLinks; ++i) {
+    std::array<char, PATH_MAX> target{};
+    const ssize_t n = readlink(path.c_str(), target.data(), target.size());
+    if (n <= 0) break;
+    const std::string text(target.data(), static_cast<std::size_t>(n));
+    path = text[0] == '/' ? text : path.substr(0, path.rfind('/') + 1) + text;
+  }
+  return path;
 }
 
 proto::FileReply Append(const std::string& path, const std::string& content) {
@@ -91,7 +97,7 @@ proto::FileReply Append(const std::string& path, const std::string& content) {
 
 // Writes a new file beside the target and puts it in place by a rename: a reader sees the old content or the new.
 proto::FileReply Replace(const std::string& path, const std::string& content, mode_t mode, unsigned rename_flags) {
-  const std::string unfinished = path + ".caisson-" + std::to_string(getpid());
+  const std::string unfinished = path.substr(0, path.rfind('/') + 1) + ".caisson-" + std::to_string(getpid());
   os::Fd file(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return Failed("create", errno);
   const Status written = os::WriteAll(file.get(), content);
@@ -163,7 +169,9 @@ proto::FileReply Run(const proto::FileOperation& operation, int in) {
 }  // namespace
 
 void RunFileOperation(const proto::FileOperation& operation, int in, int out) {
-  (void)os::WriteAll(out, Run(operation, in).SerializeAsString());
+  proto::FileReply reply = Run(operation, in);
+  reply.set_complete(true);
+  (void)os::WriteAll(out, reply.SerializeAsString());
 }
 
 }  // namespace caisson::guest

@@ -64,12 +64,19 @@ Status AttachProc() {
   return MakePointAndAttach(tree, "/proc");
 }
 
-// What hides a file or folder of proc.
+// What hides a file or folder of proc: an empty one on a read-only mount.
 Status MakeMasks() {
-  const os::Fd file(open("/empty_file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
-  if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot make a mask"));
-  CAISSON_CHECK_OK(MakePoint("/empty_folder"));
-  return MakePoint("/new");
+  CAISSON_TRY(os::FileSystem tmpfs, os::FileSystem::Open("tmpfs"));
+  tmpfs.Set("mode", "0755").Set("size", "4k").Set("nr_inodes", "8");
+  CAISSON_TRY(const os::DetachedMount masks,
+              tmpfs.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+  os::Fd file(openat(masks.get(), "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+  if (!file.valid() || mkdirat(masks.get(), "folder", 0555) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot make a mask"));
+  }
+  file.Reset();  // a writer would keep the mount writable
+  CAISSON_CHECK_OK(os::AddMountFlags(masks, MOUNT_ATTR_RDONLY));
+  return MakePointAndAttach(masks, "/masks");
 }
 
 }  // namespace
@@ -96,6 +103,7 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data) {
   CAISSON_CHECK_OK(BecomeRoot(root));
   CAISSON_CHECK_OK(AttachProc());
   CAISSON_CHECK_OK(MakeMasks());
+  CAISSON_CHECK_OK(MakePoint("/new"));
   CAISSON_CHECK_OK(MakePointAndAttach(skeleton, "/skeleton"));
   CAISSON_CHECK_OK(MakePointAndAttach(sandboxes, "/sandboxes"));
   CAISSON_CHECK_OK(MakePoint("/host"));

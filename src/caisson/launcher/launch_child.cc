@@ -133,38 +133,41 @@ int WriteSysctl(const char* path, const char* value, std::size_t length) {
 int SetSysctls() { return WriteSysctl("proc/sys/user/max_user_namespaces", "0", 1); }
 
 // What everybody may read there and nobody in a sandbox needs. A name the kernel does not have is skipped.
-constexpr const char* kMasked[] = {"proc/acpi", "proc/asound",     "proc/config.gz", "proc/interrupts", "proc/kallsyms",
-                                   "proc/keys", "proc/key-users",  "proc/kcore",     "proc/latency_stats", "proc/sched_debug",
-                                   "proc/scsi", "proc/timer_list", "proc/timer_stats"};
+struct Mask {
+  const char* path;
+  bool is_folder;
+};
+constexpr Mask kMasked[] = {{"proc/acpi", true},           {"proc/asound", true},     {"proc/config.gz", false},
+                            {"proc/interrupts", false},    {"proc/kallsyms", false},  {"proc/kcore", false},
+                            {"proc/key-users", false},     {"proc/keys", false},      {"proc/latency_stats", false},
+                            {"proc/sched_debug", false},   {"proc/scsi", true},       {"proc/timer_list", false},
+                            {"proc/timer_stats", false}};
 // Read-only whatever the caller's rights: these reach the whole host.
 constexpr const char* kReadOnly[] = {"proc/bus", "proc/fs", "proc/irq", "proc/sys", "proc/sysrq-trigger"};
 
-int MoveOnto(int mount, const char* path) {
+// Covers `path` with `mount`, which is consumed; a path that does not exist needs no cover.
+int Cover(int mount, const char* path) {
+  if (mount < 0) return errno == ENOENT ? 0 : errno;
   const int error = Errno(move_mount(mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH));
   close(mount);
-  return error;
+  return error == ENOENT ? 0 : error;
 }
 
 int MaskProc() {
-  for (const char* path : kMasked) {
-    struct stat info {};
-    if (fstatat(AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    const char* mask = S_ISDIR(info.st_mode) ? "/empty_folder" : "/empty_file";
-    const int mount = open_tree(AT_FDCWD, mask, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-    if (mount < 0) return errno;
-    mount_attr attributes{};
-    attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC;
-    if (mount_setattr(mount, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) return errno;
-    if (const int error = MoveOnto(mount, path); error != 0) return error;
+  for (const Mask& mask : kMasked) {
+    // The masks are read-only mounts of the launcher's, and so are their copies.
+    const char* source = mask.is_folder ? "/masks/folder" : "/masks/file";
+    const int mount = faccessat(AT_FDCWD, mask.path, F_OK, AT_SYMLINK_NOFOLLOW) != 0
+                          ? -1
+                          : open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (const int error = Cover(mount, mask.path); error != 0) return error;
   }
   for (const char* path : kReadOnly) {
     const int mount = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-    if (mount < 0 && errno == ENOENT) continue;
-    if (mount < 0) return errno;
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_RDONLY;
-    if (mount_setattr(mount, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) return errno;
-    if (const int error = MoveOnto(mount, path); error != 0) return error;
+    if (mount >= 0 && mount_setattr(mount, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) return errno;
+    if (const int error = Cover(mount, path); error != 0) return error;
   }
   return 0;
 }

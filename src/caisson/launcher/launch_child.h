@@ -12,7 +12,7 @@ struct ChildPlan {
   int go = -1;      // reads one byte when the id maps are written
   int report = -1;  // takes a ChildFailure when a step fails; closes on exec
   int control = -1;
-  int guest = -1;  // the sealed guest program
+  int guest = -1;  // the guest program, on a read-only mount
   int tasks[3] = {-1, -1, -1};  // cgroup v1 `tasks` files, -1: cgroup2 did it at birth
 
   int root = -1;  // detached mounts from here on

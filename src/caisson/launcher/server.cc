@@ -12,7 +12,6 @@
 
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/uid_blocks.h"
-#include "caisson/os/memfd.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 
@@ -230,6 +229,14 @@ Status RefuseExecutableMemory() {
   return {};
 }
 
+// The guest program through a read-only mount of its own: whatever is done to /proc/1/exe inside, the file cannot be
+// written. No copy is made, so all sandboxes share its pages.
+Result<os::DetachedMount> ReadOnlyProgram(const os::Fd& program) {
+  CAISSON_TRY(os::DetachedMount mount, os::CloneTree(program.get(), ""));
+  CAISSON_CHECK_OK(os::AddMountFlags(mount, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  return mount;
+}
+
 int Report(const os::Fd& engine, Step step, const Error& error) {
   const LaunchReply reply = Failed(step, error.errno_value(), error.message()).reply;
   (void)os::SendWithFds(engine.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, {});
@@ -243,7 +250,7 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
-  auto guest = os::SealedCopy(inputs.guest_program);
+  auto guest = ReadOnlyProgram(inputs.guest_program);
   if (!guest) return Report(inputs.engine, Step::kExecGuest, guest.error());
   auto network = os::OpenNamespace("net");
   auto cgroups = os::OpenNamespace("cgroup");

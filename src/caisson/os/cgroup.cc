@@ -177,7 +177,8 @@ Result<Fd> Cgroup::OpenCpuStat() const { return OpenFile(directories_[0], "cpu.s
 
 Fd Cgroup::OpenMemoryPeak() const {
   const char* name = mode_ == CgroupMode::kUnified ? "memory.peak" : "memory.max_usage_in_bytes";
-  return Fd(openat(memory().get(), name, O_RDONLY | O_CLOEXEC));
+  const int writable = openat(memory().get(), name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  return Fd(writable >= 0 ? writable : openat(memory().get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
 }
 
 Result<Fd> Cgroup::OpenMemoryEvents() const {

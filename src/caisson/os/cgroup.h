@@ -52,7 +52,8 @@ class Cgroup {
   Status DelegateTo(std::uint32_t uid) const;
 
   // Files of this cgroup. Kill: cgroup.kill (5.14), for writing "1". State: cgroup.events. Cpu: cpu.stat of cgroup2. MemoryPeak and
-  // MemoryEvents: of whichever hierarchy has the memory controller; the peak file may be absent (invalid Fd) before 5.19.
+  // MemoryEvents: of whichever hierarchy has the memory controller; the peak file may be absent (invalid Fd) before 5.19,
+  // and is writable where writing resets it (cgroup v1, and cgroup2 from 6.12).
   Result<Fd> OpenKill() const;
   Result<Fd> OpenState() const;
   Result<Fd> OpenCpuStat() const;

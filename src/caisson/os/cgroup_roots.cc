@@ -11,6 +11,26 @@
 
 namespace caisson::os {
 
+namespace {
+
+// The kernel writes space, tab, newline and backslash as three octal digits after a backslash.
+std::string Unescape(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 3 >= text.size()) {
+      plain.push_back(text[i]);
+      continue;
+    }
+    int value = 0;
+    for (int digit = 1; digit <= 3; ++digit) value = value * 8 + (text[i + static_cast<std::size_t>(digit)] - '0');
+    plain.push_back(static_cast<char>(value));
+    i += 3;
+  }
+  return plain;
+}
+
+}  // namespace
+
 CgroupMounts ParseCgroupMounts(std::string_view mountinfo) {
   CgroupMounts mounts;
   std::istringstream lines{std::string(mountinfo)};
@@ -27,13 +47,14 @@ CgroupMounts ParseCgroupMounts(std::string_view mountinfo) {
     std::string options;
     left >> skip >> skip >> skip >> skip >> point;
     right >> type >> source >> options;
+    point = Unescape(point);
     if (type == "cgroup2" && !mounts.unified) mounts.unified = point;
     if (type != "cgroup") continue;
     options = "," + options + ",";
     const auto has = [&](const char* name) { return options.find("," + std::string(name) + ",") != std::string::npos; };
-    if (has("memory")) mounts.memory = point;
-    if (has("cpu")) mounts.cpu = point;
-    if (has("pids")) mounts.pids = point;
+    if (has("memory") && !mounts.memory) mounts.memory = point;
+    if (has("cpu") && !mounts.cpu) mounts.cpu = point;
+    if (has("pids") && !mounts.pids) mounts.pids = point;
   }
   return mounts;
 }

@@ -60,6 +60,7 @@ Status ReceiveExactly(int socket, std::span<char> buffer, std::vector<Fd>& fds, 
     CAISSON_CHECK_OK(AwaitReadable(socket, deadline));
     CAISSON_TRY(const std::size_t n, ReceiveSome(socket, buffer, fds));
     if (n == 0) return Fail(PeerGone());
+    if (fds.size() > kMaxMessageFds) return Fail(Error(Code::kInternal, "too many descriptors in one message"));
     buffer = buffer.subspan(n);
   }
   return {};

@@ -12,6 +12,7 @@ void OutputCapture::Append(std::string_view data) {
   if (spool_ == Spool::kKeep && output_.total_bytes > limit_) {
     if (!output_.spool.valid() && spooled_ == 0) {
       output_.spool.Reset(openat(spool_directory_, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+      if (!output_.spool.valid()) spooled_ = kSpoolLimit.value;  // not later: it would start in the middle
       AppendToSpool(output_.kept);
     }
     AppendToSpool(data);

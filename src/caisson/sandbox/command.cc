@@ -43,7 +43,7 @@ class Waiter {
   }
 
  private:
-  const backend::Leaf& Leaf() const { return *state_.started.leaf; }
+  backend::Leaf& Leaf() const { return *state_.started.leaf; }
 
   InputStream MakeInput() const {
     auto& stdio = state_.started.stdio;
@@ -65,7 +65,7 @@ class Waiter {
 
   // Kills the tree and remembers why, unless something was decided before.
   void Decide(Outcome outcome) {
-    decided_ = std::move(outcome);
+    decided_.emplace(std::move(outcome));
     Leaf().Kill();
   }
 
@@ -122,7 +122,7 @@ Command& Command::operator=(Command&& other) noexcept {
 Command::~Command() {
   if (state_ == nullptr || state_->failed) return;
   if (!state_->over) state_->started.leaf->Kill();
-  state_->instance->Retire(state_->started.leaf->number());
+  state_->instance->Return(*std::move(state_->started.leaf));
 }
 
 Result<CommandResult> Command::Wait(const Attachment& attachment) {

@@ -77,6 +77,8 @@ class Command {
   explicit Command(std::unique_ptr<State> state);
   Command(Command&&) noexcept;
   Command& operator=(Command&&) noexcept;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
   ~Command();
 
   // Waits until the command's own process ended (not until its output closed), its timeout passed or the caller

@@ -56,7 +56,7 @@ bool OutputStream::Read() {
   if (n > 0) {
     const std::string_view data(buffer.data(), static_cast<std::size_t>(n));
     capture_.Append(data);
-    if (host_fd_ >= 0) pending_.append(data);
+    if (host_fd_ >= 0) pending_.Append(data);
     return true;
   }
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
@@ -66,12 +66,12 @@ bool OutputStream::Read() {
 
 void OutputStream::Write() {
   // poll promises room for this much and no more: a longer write could block on the host's behalf.
-  const std::size_t size = std::min<std::size_t>(pending_.size(), PIPE_BUF);
-  const ssize_t n = write(host_fd_, pending_.data(), size);
-  if (n > 0) pending_.erase(0, static_cast<std::size_t>(n));
+  const std::string_view data = pending_.view().substr(0, PIPE_BUF);
+  const ssize_t n = write(host_fd_, data.data(), data.size());
+  if (n > 0) pending_.Consume(static_cast<std::size_t>(n));
   if (n >= 0 || errno == EAGAIN || errno == EINTR) return;
   // The reader is gone: so is the command's, which learns it as in a shell, by SIGPIPE.
-  pending_.clear();
+  pending_ = {};
   source_.Reset();
 }
 
@@ -89,7 +89,8 @@ InputStream::InputStream(os::Fd sink, int host_fd, bool is_terminal)
 }
 
 InputStream::InputStream(os::Fd sink, std::string content)
-    : sink_(std::move(sink)), host_fd_(-1), pending_(std::move(content)) {
+    : sink_(std::move(sink)), host_fd_(-1) {
+  pending_.Append(content);
   if (sink_.valid()) SetNonBlocking(sink_.get());
   if (pending_.empty()) sink_.Reset();
 }
@@ -98,11 +99,11 @@ void InputStream::Read() {
   std::array<char, kChunk> buffer;
   const ssize_t n = read(host_fd_, buffer.data(), buffer.size());
   if (n > 0) {
-    pending_.assign(buffer.data(), static_cast<std::size_t>(n));
+    pending_.Append({buffer.data(), static_cast<std::size_t>(n)});
   } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
     host_fd_ = -1;
     if (is_terminal_) {
-      pending_ = '\x04';  // a terminal has no other way to say that the input ended
+      pending_.Append("\x04");  // a terminal has no other way to say that the input ended
     } else {
       sink_.Reset();
     }
@@ -110,8 +111,9 @@ void InputStream::Read() {
 }
 
 void InputStream::Write() {
-  const ssize_t n = write(sink_.get(), pending_.data(), pending_.size());
-  if (n > 0) pending_.erase(0, static_cast<std::size_t>(n));
+  const std::string_view data = pending_.view();
+  const ssize_t n = write(sink_.get(), data.data(), data.size());
+  if (n > 0) pending_.Consume(static_cast<std::size_t>(n));
   if (n < 0 && errno != EAGAIN && errno != EINTR) {
     sink_.Reset();  // nobody reads it any more
     return;
@@ -120,9 +122,11 @@ void InputStream::Write() {
 }
 
 std::optional<CommandPump::Event> CommandPump::ReadEnd() {
-  auto data = os::ReadAll(end_.get(), kMaxEndMessage);
+  // One read: the message is one small write, and whoever holds the other end must not make the engine wait for more.
+  std::array<char, kMaxEndMessage> data;
+  const ssize_t n = read(end_.get(), data.data(), data.size());
   proto::End end;
-  if (!data || !end.ParseFromString(*data) || !end.ended()) return Lost{};
+  if (n <= 0 || !end.ParseFromArray(data.data(), static_cast<int>(n)) || !end.ended()) return Lost{};
   return Ended{end};
 }
 

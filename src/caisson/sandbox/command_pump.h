@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "caisson/base/deadline.h"
@@ -11,6 +12,25 @@
 #include "caisson/sandbox/captured_output.h"
 
 namespace caisson::sandbox {
+
+// Bytes on their way: appended at the end, consumed at the front.
+class PendingBytes {
+ public:
+  bool empty() const { return consumed_ == bytes_.size(); }
+  std::string_view view() const { return std::string_view(bytes_).substr(consumed_); }
+  void Append(std::string_view data) {
+    if (empty()) {
+      bytes_.clear();
+      consumed_ = 0;
+    }
+    bytes_.append(data);
+  }
+  void Consume(std::size_t count) { consumed_ += count; }
+
+ private:
+  std::string bytes_;
+  std::size_t consumed_ = 0;
+};
 
 // One direction of output: from a command's pipe or terminal into a capture and, when connected, to a host descriptor. Reads
 // no more than the host has taken, so that a command that writes faster than its reader waits like in a shell.
@@ -35,7 +55,7 @@ class OutputStream {
  private:
   os::Fd source_;
   int host_fd_;
-  std::string pending_;
+  PendingBytes pending_;
   OutputCapture capture_;
 };
 
@@ -59,7 +79,7 @@ class InputStream {
   os::Fd sink_;
   int host_fd_;
   bool is_terminal_ = false;
-  std::string pending_;
+  PendingBytes pending_;
 };
 
 // Moves the data of one command until its own process has ended.

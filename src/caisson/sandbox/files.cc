@@ -50,9 +50,10 @@ class Operation {
                      OutputStream(std::move(started.stdio[1]), -1, OutputCapture(kMaxReply, Spool::kDiscard, -1)),
                      std::nullopt, -1);
     const CommandPump::Event event = pump.Run(Deadline::In(kPatience));
-    started.leaf->Kill();
-    instance_.Retire(started.leaf->number());
-    if (std::holds_alternative<CommandPump::Expired>(event)) {
+    const bool expired = std::holds_alternative<CommandPump::Expired>(event);
+    if (expired) started.leaf->Kill();
+    instance_.Return(*std::move(started.leaf));
+    if (expired) {
       return Fail(Error(Code::kDeadlineExceeded, "the file operation took longer than 10 s"));
     }
     pump.Finish();
@@ -62,7 +63,7 @@ class Operation {
  private:
   static Result<proto::FileReply> Parse(const CapturedOutput& output, std::string_view path) {
     proto::FileReply reply;
-    if (output.truncated || output.kept.empty() || !reply.ParseFromString(output.kept)) {
+    if (output.truncated || !reply.ParseFromString(output.kept) || !reply.complete()) {
       return Fail(Error(Code::kUnavailable, "the file operation ended without an answer").Retryable());
     }
     if (reply.error() != 0) return Fail(Explain(reply, path));

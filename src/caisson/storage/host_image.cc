@@ -115,15 +115,22 @@ Status MakeProgramFolders(int host_root, int skeleton) {
   return {};
 }
 
-Status MakeSkeleton(int host_root, int images, const std::string& name) {
-  const std::string unfinished = name + ".new." + std::to_string(getpid());
-  CAISSON_CHECK_OK(RemoveTree(images, unfinished.c_str()));
+Status FillSkeleton(int host_root, int images, const std::string& unfinished) {
   if (mkdirat(images, unfinished.c_str(), 0755) != 0) return Fail(Error::FromErrno(errno, "cannot make the host image"));
   const os::Fd skeleton(openat(images, unfinished.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!skeleton.valid()) return Fail(Error::FromErrno(errno, "cannot open the host image"));
   CAISSON_CHECK_OK(MakeFolders(skeleton.get()));
   CAISSON_CHECK_OK(MakeProgramFolders(host_root, skeleton.get()));
-  CAISSON_CHECK_OK(MakeHostEtc(host_root, skeleton.get()));
+  return MakeHostEtc(host_root, skeleton.get());
+}
+
+Status MakeSkeleton(int host_root, int images, const std::string& name) {
+  const std::string unfinished = name + ".new." + std::to_string(getpid());
+  CAISSON_CHECK_OK(RemoveTree(images, unfinished.c_str()));
+  if (const Status filled = FillSkeleton(host_root, images, unfinished); !filled) {
+    (void)RemoveTree(images, unfinished.c_str());
+    return filled;
+  }
   if (renameat2(images, unfinished.c_str(), images, name.c_str(), RENAME_NOREPLACE) == 0) return {};
   if (errno != EEXIST) return Fail(Error::FromErrno(errno, "cannot put the host image in place"));
   return RemoveTree(images, unfinished.c_str());  // somebody else was first

@@ -21,6 +21,10 @@ constexpr std::uint64_t kMaxEntries = 20'000;
 constexpr std::uint64_t kMaxBytes = 64U << 20U;
 constexpr int kMaxDepth = 16;
 
+bool IsListable(const struct stat& info) {
+  return S_ISDIR(info.st_mode) && (info.st_mode & (S_IROTH | S_IXOTH)) == (S_IROTH | S_IXOTH);
+}
+
 class Copier {
  public:
   Copier(int from, int to) : from_(from), to_(to) {}
@@ -31,8 +35,7 @@ class Copier {
     if (++entries_ > kMaxEntries || depth > kMaxDepth) return Fail(TooMuch());
     if (S_ISLNK(info.st_mode)) return CopyLink(path);
     if (S_ISREG(info.st_mode) && (info.st_mode & S_IROTH) != 0) return CopyFile(path, info);
-    const bool listable = (info.st_mode & (S_IROTH | S_IXOTH)) == (S_IROTH | S_IXOTH);
-    if (S_ISDIR(info.st_mode) && listable) return CopyFolder(path, depth);
+    if (IsListable(info)) return CopyFolder(path, depth);
     return {};
   }
 
@@ -89,8 +92,11 @@ class Copier {
 }  // namespace
 
 Status CopyPublic(int from, int to, const std::string& path) {
+  struct stat info {};
+  if (fstatat(from, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
   for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     const std::string parent = path.substr(0, slash);
+    if (fstatat(from, parent.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !IsListable(info)) return {};
     if (mkdirat(to, parent.c_str(), 0755) != 0 && errno != EEXIST) {
       return Fail(Error::FromErrno(errno, "cannot make the folder " + parent));
     }

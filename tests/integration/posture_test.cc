@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "support/caisson_run.h"
+#include "support/integration_test.h"
+#include "support/temp_folder.h"
+
+// What a command sees of its own confinement, for agent and for root inside.
+
+namespace caisson::support {
+namespace {
+
+class Posture : public IntegrationTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static std::string Inside(const std::string& script) {
+    const Ended ended = RunScript({"--user", GetParam()}, script);
+    EXPECT_EQ(ended.status, 0) << script << ": " << ended.err;
+    return ended.out;
+  }
+};
+
+TEST_P(Posture, EveryThreadIsWithoutPrivilege) {
+  const Ended ended = RunCommand({"--user", GetParam()}, {"python3", "-c", R"(
+import glob, threading, time
+for i in range(4): threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+names = ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp', 'Groups')
+for path in glob.glob('/proc/self/task/*/status'):
+    fields = dict(line.split(':', 1) for line in open(path))
+    print(' '.join(fields[name].strip() for name in names).strip())
+)"});
+  const std::string none = "0000000000000000";
+  std::string line = none;
+  for (int i = 0; i < 4; ++i) line += " " + none;
+  line += " 1 2\n";
+  EXPECT_EQ(ended.out, line + line + line + line + line) << ended.err;
+}
+
+TEST_P(Posture, OnlyTheThreeStandardDescriptorsAreOpen) {
+  ProgramSpec spec = RunSpec({"--user", GetParam()}, {"python3", "-c", "import os\nprint(sorted(os.listdir('/proc/self/fd')))"});
+  // The caller's own must not come along either.
+  const std::string command = "exec 7< /etc/passwd 9< /etc/shadow; exec \"$@\"";
+  Texts wrapped = {"bash", "-c", command, "bash"};
+  wrapped.insert(wrapped.end(), spec.argv.begin(), spec.argv.end());
+  spec.argv = wrapped;
+  EXPECT_EQ(RunProgram(spec).out, "['0', '1', '2', '3']\n");  // 3 is the listing's own
+}
+
+TEST_P(Posture, UserIdsAreMappedToABlockOfCaissons) {
+  for (const char* map : {"uid_map", "gid_map"}) {
+    std::istringstream fields(Inside(std::string("cat /proc/self/") + map));
+    std::uint64_t inside = 1;
+    std::uint64_t outside = 0;
+    std::uint64_t count = 0;
+    std::string more;
+    fields >> inside >> outside >> count;
+    EXPECT_EQ(inside, 0U);
+    EXPECT_GE(outside, 0x70000000U + 131072U);
+    EXPECT_EQ((outside - 0x70000000U) % 131072U, 0U);
+    EXPECT_EQ(count, 65536U);
+    EXPECT_FALSE(fields >> more);
+  }
+}
+
+TEST_P(Posture, ResourceLimitsAreSet) {
+  EXPECT_EQ(Inside("ulimit -Hc; prlimit --noheadings --output=HARD --core").find("unlimited"), std::string::npos);
+  EXPECT_EQ(RunCommand({"--user", GetParam()}, {"python3", "-c", "import resource as r\n"
+                "print(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_NOFILE), r.getrlimit(r.RLIMIT_MSGQUEUE))"}).out,
+            "(1, 1) (1024, 65536) (0, 0)\n");
+}
+
+TEST_P(Posture, EveryMountIsNosuidAndShared) {
+  const TempFolder work;
+  const Ended ended = RunScript({"--user", GetParam(), "--workspace", work.path()}, "cat /proc/self/mountinfo");
+  std::istringstream lines(ended.out);
+  int mounts = 0;
+  std::set<std::string> points;
+  for (std::string line; std::getline(lines, line); ++mounts) {
+    std::istringstream fields(line);
+    std::string id, parent, device, root, point, options, next;
+    fields >> id >> parent >> device >> root >> point >> options >> next;
+    points.insert(point);
+    // Masks of single files of proc carry no programs.
+    EXPECT_TRUE(options.find("nosuid") != std::string::npos) << line;
+    EXPECT_EQ(next, "-") << "a mount that is shared with another namespace: " << line;
+    if (point != "/dev" && !point.starts_with("/dev/pts")) {
+      EXPECT_TRUE(options.find("nodev") != std::string::npos || point.starts_with("/proc/")) << line;
+    }
+    EXPECT_EQ(line.find("/var/tmp/"), std::string::npos) << "a path of the host: " << line;
+  }
+  EXPECT_GT(mounts, 5);
+  for (const char* wanted : {"/", "/proc", "/dev", "/dev/pts", "/dev/shm", "/home/agent/workspace"}) {
+    EXPECT_TRUE(points.contains(wanted)) << wanted;
+  }
+}
+
+TEST_P(Posture, CgroupsShowNothingOfTheHost) {
+  std::istringstream lines(Inside("cat /proc/self/cgroup"));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(line.find("caisson"), std::string::npos) << line;
+    EXPECT_EQ(line.find(".."), std::string::npos) << line;
+  }
+  EXPECT_EQ(Inside("ls -A /sys"), "");
+}
+
+TEST_P(Posture, NamesAndNumbersAreTheSandboxes) {
+  EXPECT_EQ(Inside("hostname; cat /proc/sys/kernel/hostname"), "sandbox\nsandbox\n");
+  EXPECT_EQ(Inside("ls /proc | grep -c '^[0-9]'; cat /proc/1/comm | head -c 12").substr(2), "caisson-gues");
+  EXPECT_EQ(Inside("cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '"), "lo\n");
+  EXPECT_EQ(Inside("ls -A /home /home/agent/workspace /media /mnt /opt /srv 2> /dev/null | grep -v : | tr -d '\\n'"), "agent");
+}
+
+TEST_P(Posture, ReadOnlyPlacesStaySo) {
+  EXPECT_EQ(Inside("for f in /usr/x /dev/x /proc/sys/x /bin/x /dev/pts/x; do echo x 2> /dev/null > $f && echo $f; done; true"), "");
+  EXPECT_EQ(Inside("for f in /proc/kcore /proc/kallsyms /proc/keys /proc/timer_list; do head -c 1 $f 2> /dev/null; done; true"), "");
+}
+
+TEST_P(Posture, ProgramsAndPlacesThatMustWorkDo) {
+  EXPECT_EQ(Inside("for d in /tmp /dev/shm /var/tmp $HOME; do echo x > $d/f && cat $d/f; done | sort -u"), "x\n");
+  EXPECT_EQ(Inside("cat < /dev/null; head -c 4 /dev/zero | wc -c; head -c 4 /dev/urandom | wc -c; echo x > /dev/null; "
+                   "echo y > /dev/stderr 2> /dev/null; echo z > /dev/stdout"),
+            "4\n4\nz\n");
+  EXPECT_EQ(Inside("python3 -c 'import multiprocessing as m; print(m.Lock() is not None)'"), "True\n");
+  EXPECT_EQ(Inside("echo 'int main(void){return 0;}' > t.c && cc t.c -o t && ./t && echo built"), "built\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, Posture, ::testing::Values("agent", "root"));
+
+class PostureOfTwo : public IntegrationTest {};
+
+TEST_F(PostureOfTwo, SandboxesHaveDifferentUserIdsAndSeeNothingOfEachOther) {
+  const std::string marker = UniqueMarker();
+  ProgramSpec spec = RunSpec({}, {"sh", "-c", "echo x > /dev/shm/" + marker + "; echo y > /tmp/" + marker +
+                                              "; cat /proc/self/uid_map; echo ready; read go"});
+  spec.input = Input::kPipe;
+  HostProgram first(spec);
+  ASSERT_TRUE(first.AwaitOutput("ready"));
+  const Ended second = RunScript({}, "cat /proc/self/uid_map; ls /dev/shm /tmp; ps ax");
+  std::istringstream one(first.out());
+  std::istringstream two(second.out);
+  std::string zero, host_one, host_two;
+  one >> zero >> host_one;
+  two >> zero >> host_two;
+  EXPECT_NE(host_one, host_two);
+  EXPECT_EQ(second.out.find(marker), std::string::npos) << second.out;
+  first.CloseInput();
+  (void)first.Wait();
+}
+
+}  // namespace
+}  // namespace caisson::support

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace caisson::support {
+
+// Everything on this host that can be left behind by Caisson, one line each, with what tells it from another of the same
+// name: processes with Caisson's user ids or program names, mounts, cgroups, locked blocks of user ids, files of the data folder.
+using HostState = std::set<std::string>;
+
+HostState ReadHostState();
+
+// Waits until all that exists now and is not in `before` is gone, and returns what is not by then. What appears while it
+// waits is somebody else's.
+HostState AwaitNothingNew(const HostState& before, std::chrono::milliseconds patience = std::chrono::seconds(20));
+
+// A text that no other process of this host has in its arguments.
+std::string UniqueMarker();
+// How many processes of the host have `marker` in their arguments, whatever pid namespace they are in.
+int CountProcessesNaming(std::string_view marker);
+// Waits until there are at least or, with 0, none of them.
+bool AwaitProcessesNaming(std::string_view marker, int count,
+                          std::chrono::milliseconds patience = std::chrono::seconds(20));
+
+// The text after "NAME:" in a status file of proc, blanks at its ends removed; empty when it is not there.
+std::string StatusField(const std::string& status, std::string_view name);
+
+// The folders named `caisson` in every mounted cgroup hierarchy, where they exist.
+std::vector<std::string> CgroupFolders();
+
+}  // namespace caisson::support
