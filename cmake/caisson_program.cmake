@@ -1,4 +1,4 @@
-# caisson_program(NAME caisson-guest [STATIC] SOURCES ... [DEPS modules] [LIBS ...])
+# caisson_program(NAME caisson-launcher [STATIC] SOURCES ... [DEPS modules] [LIBS ...])
 #
 # A program in CMAKE_RUNTIME_OUTPUT_DIRECTORY. STATIC links it -static-pie, except under a sanitizer, which GCC
 # refuses to link statically.
@@ -21,7 +21,7 @@ function(caisson_program)
   endif()
 endfunction()
 
-set(CAISSON_PRIVILEGED_PROGRAM_NAMES caisson-launcher caisson-guest)
+set(CAISSON_PRIVILEGED_PROGRAM_NAMES caisson-launcher)
 
 # Puts the privileged programs of another build beside this build's own programs.
 function(caisson_take_privileged_programs)

@@ -3,7 +3,7 @@
 set(CAISSON_SANITIZE "" CACHE STRING "Sanitizers for everything built: empty, \"address,undefined\" or \"thread\"")
 set(CAISSON_PROGRAM_DIRECTORY ${CMAKE_BINARY_DIR}/bin CACHE PATH "Where the programs are put")
 set(CAISSON_PRIVILEGED_PROGRAMS "" CACHE PATH
-    "With a sanitizer: the folder of another build that holds caisson-launcher and caisson-guest")
+    "With a sanitizer: the folder of another build that holds caisson-launcher")
 set(CAISSON_MODULES "" CACHE STRING "Build only these modules and their unit tests; empty: everything")
 option(CAISSON_WERROR "Warnings are errors" ON)
 

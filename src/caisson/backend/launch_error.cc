@@ -53,8 +53,8 @@ Explanation Explain(Step step) {
     case Step::kMountDevpts:
     case Step::kMountShm:
       return {"a mount point of the image", "remove symbolic links in the image at dev, proc, home and the workspace"};
-    case Step::kExecGuest:
-      return {"the guest program", "reinstall Caisson: caisson-guest cannot be executed"};
+    case Step::kStartGuest:
+      return {"the start of the guest", kDoctor};
     default:
       return {"a step of the launcher", kDoctor};
   }

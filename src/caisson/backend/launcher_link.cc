@@ -41,8 +41,8 @@ Result<os::Fd> OpenProgram(const std::string& path) {
 
 // Starts the launcher as the first process of a pid namespace that all its sandboxes are below: when it dies, whatever
 // the reason, the kernel ends them.
-Result<pid_t> Spawn(const std::string& path, const char* argument, const std::array<int, 4>& fds) {
-  std::array<os::Fd, 4> high;
+Result<pid_t> Spawn(const std::string& path, const char* argument, const std::array<int, 3>& fds) {
+  std::array<os::Fd, 3> high;
   SpawnPlan plan;
   for (std::size_t i = 0; i < fds.size(); ++i) {
     // Out of the way of the places they go to.
@@ -67,11 +67,10 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& pro
                                                           const DataFolders& folders, plan::Expect expect) {
   const std::string path = program_directory + "/caisson-launcher";
   CAISSON_TRY(const os::Fd launcher, OpenProgram(path));
-  CAISSON_TRY(const os::Fd guest, OpenProgram(program_directory + "/caisson-guest"));
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
   const char* argument = expect == plan::Expect::kManySandboxes ? "many" : "one";
   CAISSON_TRY(const pid_t pid, Spawn(path, argument,
-                                     {ends.second.get(), guest.get(), folders.data.get(), folders.runtime.get()}));
+                                     {ends.second.get(), folders.data.get(), folders.runtime.get()}));
   CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
   return std::unique_ptr<LauncherLink>(
       new LauncherLink(std::move(ends.first), std::move(process)));

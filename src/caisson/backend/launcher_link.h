@@ -17,7 +17,7 @@ namespace caisson::backend {
 // The engine's connection to the launcher. Thread-safe. Closing it makes the launcher end every sandbox and itself.
 class LauncherLink {
  public:
-  // Starts `caisson-launcher` from `program_directory` with the guest beside it. Call as root, from the only thread.
+  // Starts `caisson-launcher` from `program_directory`. Call as root, from the only thread.
   static Result<std::unique_ptr<LauncherLink>> Start(const std::string& program_directory, const DataFolders& folders,
                                                      plan::Expect expect);
   // Waits until the launcher and what it started have cleaned up, at most 10 s.

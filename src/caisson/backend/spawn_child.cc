@@ -17,8 +17,8 @@ void RunSpawnChild(const SpawnPlan& plan) {
   // The caller's terminal is none of the launcher's business.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd < 2; ++fd) dup2(null, fd);
-  for (int i = 0; i < 4; ++i) dup2(plan.fds[i], 3 + i);
-  syscall(SYS_close_range, 7U, ~0U, 0U);
+  for (int i = 0; i < 3; ++i) dup2(plan.fds[i], 3 + i);
+  syscall(SYS_close_range, 6U, ~0U, 0U);
   char* envp[] = {nullptr};
   execve(plan.path, plan.argv, envp);
   _exit(127);

@@ -16,7 +16,7 @@ namespace {
 os::Primitive ExaminePrograms() {
   const Result<std::string> folder = ProgramFolder();
   std::string absent;
-  for (const char* name : {"caisson-launcher", "caisson-guest"}) {
+  for (const char* name : {"caisson-launcher"}) {
     const bool found = folder && access((*folder + "/" + name).c_str(), X_OK) == 0;
     if (!found) absent += (absent.empty() ? "" : " and ") + std::string(name);
   }

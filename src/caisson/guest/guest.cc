@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ class Guest {
   explicit Guest(os::Fd control) : control_(std::move(control)) {}
 
   int Run() {
+    prctl(PR_SET_NAME, "caisson-guest", 0, 0, 0);
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "caisson/guest/guest.h"
 #include "caisson/launcher/launch_child.h"
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/uid_blocks.h"
@@ -158,7 +159,10 @@ Result<Child> Clone(const Slot& slot, const ChildPlan& child_plan) {
   args.exit_signal = SIGCHLD;
   args.cgroup = static_cast<std::uint64_t>(slot.guest.unified());
   const pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
-  if (pid == 0) RunChild(child_plan);
+  if (pid == 0) {
+    BuildSandbox(child_plan);
+    _exit(guest::RunGuest(os::Fd(3)));
+  }
   if (pid < 0) return Fail(Error::FromErrno(errno, "cannot clone into new namespaces"));
   return Child{pid, os::PidFd(os::Fd(pidfd))};
 }
@@ -174,15 +178,15 @@ void FillChildPlan(const Mounts& mounts, ChildPlan& child) {
   child.shm_inodes = kShmInodes;
 }
 
-// Waits until the guest runs: the report pipe closes on exec, or says what failed.
-std::optional<StepError> AwaitExec(const os::Fd& report) {
+// Waits until the sandbox is built: the report pipe closes, or says what failed.
+std::optional<StepError> AwaitRoot(const os::Fd& report) {
   ChildFailure failure{};
   ssize_t n = 0;
   do {
     n = read(report.get(), &failure, sizeof failure);
   } while (n < 0 && errno == EINTR);
   if (n == 0) return std::nullopt;
-  if (n != sizeof failure) return StepError{Step::kExecGuest, EIO, {}};
+  if (n != sizeof failure) return StepError{Step::kStartGuest, EIO, {}};
   return StepError{failure.step, failure.error, {}};
 }
 
@@ -206,7 +210,6 @@ tl::expected<os::PidFd, StepError> Launch::Run(const plan::LaunchPlan& plan, con
   child_plan.go = go->read.get();
   child_plan.report = report->write.get();
   child_plan.control = inputs.control.get();
-  child_plan.guest = guest_program_.get();
   child_plan.shm_size = shm_size.c_str();
   for (std::size_t i = 0; i < tasks->size(); ++i) child_plan.tasks[i] = (*tasks)[i].get();
 
@@ -218,7 +221,7 @@ tl::expected<os::PidFd, StepError> Launch::Run(const plan::LaunchPlan& plan, con
   report->write.Reset();
   auto error = WriteIdMaps(child->pid, UidBlocks::FirstId(slot.block));
   if (!error && write(go->write.get(), "1", 1) != 1) error = StepError{Step::kIdMaps, errno, "cannot let the guest go"};
-  if (!error) error = AwaitExec(report->read);
+  if (!error) error = AwaitRoot(report->read);
   if (!error) return std::move(child->pidfd);
   (void)child->pidfd.Signal(SIGKILL);  // it has failed; what remains is to reap it
   child->pidfd.Reap();

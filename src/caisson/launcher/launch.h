@@ -34,12 +34,12 @@ struct Launched {
   std::string folder;  // of the writable layer below `sandboxes`, empty with tmpfs
 };
 
-// Starts one sandbox: makes its mounts, clones the guest into the slot's cgroups and namespaces and waits until the guest
-// program runs. On failure nothing of it is left but the slot's own parts and, named by `folder`, its writable layer.
+// Starts one sandbox: makes its mounts, clones the guest into the slot's cgroups and namespaces and waits until its root
+// is built. On failure nothing of it is left but the slot's own parts and, named by `folder`, its writable layer.
 class Launch {
  public:
-  Launch(const HostTrees& trees, const os::Fd& guest_program, const os::Fd& own_network, const os::Fd& own_cgroups)
-      : trees_(trees), guest_program_(guest_program), own_network_(own_network), own_cgroups_(own_cgroups) {}
+  Launch(const HostTrees& trees, const os::Fd& own_network, const os::Fd& own_cgroups)
+      : trees_(trees), own_network_(own_network), own_cgroups_(own_cgroups) {}
 
   // `folder` gets the name of the writable layer's folder as soon as there is one.
   tl::expected<os::PidFd, StepError> Run(const plan::LaunchPlan& plan, const Slot& slot, LaunchInputs inputs,
@@ -47,7 +47,6 @@ class Launch {
 
  private:
   const HostTrees& trees_;
-  const os::Fd& guest_program_;
   const os::Fd& own_network_;
   const os::Fd& own_cgroups_;
 };

@@ -12,7 +12,8 @@
 #include <cstddef>
 #include <initializer_list>
 
-// Runs between clone and exec: system calls only. Every step returns 0 or an errno; RunChild at the end is the list of
+// Runs in the new process while it still has the launcher's descriptors: system calls only. Every step returns 0 or an
+// errno; BuildSandbox at the end is the list of
 // steps, and their order is the security argument.
 
 namespace caisson::launcher {
@@ -194,24 +195,16 @@ int SetHostname(const ChildPlan& plan) {
   return Errno(sethostname(plan.hostname, length));
 }
 
-int ExecGuest(const ChildPlan& plan) {
+// Leaves nothing of the launcher's but the control socket, as descriptor 3, and /dev/null as stdio. The report pipe closes
+// too, which tells the launcher that all went well.
+int KeepOnlyControl(const ChildPlan& plan) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return errno;
   for (int fd = 0; fd <= 2; ++fd) {
     if (dup2(null, fd) < 0) return errno;
   }
-  if (plan.control == 3) {
-    if (fcntl(3, F_SETFD, 0) != 0) return errno;
-  } else if (dup2(plan.control, 3) < 0) {
-    return errno;
-  }
-  // All but stdio and the control socket close on exec, whatever flags they had.
-  if (syscall(SYS_close_range, 4U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */) != 0) return errno;
-  char name[] = "caisson-guest";
-  char* argv[] = {name, nullptr};
-  char* envp[] = {nullptr};
-  syscall(SYS_execveat, plan.guest, "", argv, envp, AT_EMPTY_PATH);
-  return errno;
+  if (plan.control != 3 && dup3(plan.control, 3, O_CLOEXEC) < 0) return errno;
+  return Errno(syscall(SYS_close_range, 4U, ~0U, 0U));
 }
 
 void Step(const ChildPlan& plan, plan::Step step, int error) {
@@ -223,7 +216,7 @@ void Step(const ChildPlan& plan, plan::Step step, int error) {
 
 }  // namespace
 
-void RunChild(const ChildPlan& plan) {
+void BuildSandbox(const ChildPlan& plan) {
   Step(plan, plan::Step::kIdMaps, AwaitIdMaps(plan));
   Step(plan, plan::Step::kJoinCgroup, JoinCgroups(plan));
   Step(plan, plan::Step::kIdMaps, BecomeRootOfSandbox());
@@ -238,8 +231,7 @@ void RunChild(const ChildPlan& plan) {
   Step(plan, plan::Step::kMountWorkspace, MountWorkspace(plan));
   Step(plan, plan::Step::kPivotRoot, EnterRoot());
   Step(plan, plan::Step::kHostname, SetHostname(plan));
-  Step(plan, plan::Step::kExecGuest, ExecGuest(plan));
-  _exit(1);
+  Step(plan, plan::Step::kStartGuest, KeepOnlyControl(plan));
 }
 
 }  // namespace caisson::launcher

@@ -6,13 +6,12 @@
 
 namespace caisson::launcher {
 
-// Everything the new process needs, made before it exists: between clone and exec nothing allocates, locks or logs.
+// Everything the new process needs, made before it exists: until it is a guest, nothing allocates, locks or logs.
 // Descriptors and pointers are borrowed from the launcher, of which the process is a copy.
 struct ChildPlan {
   int go = -1;      // reads one byte when the id maps are written
-  int report = -1;  // takes a ChildFailure when a step fails; closes on exec
+  int report = -1;  // takes a ChildFailure when a step fails; closes when all went well
   int control = -1;
-  int guest = -1;  // the guest program, on a read-only mount
   int tasks[3] = {-1, -1, -1};  // cgroup v1 `tasks` files, -1: cgroup2 did it at birth
 
   int root = -1;  // detached mounts from here on
@@ -35,7 +34,8 @@ struct ChildFailure {
   std::int32_t error;  // errno
 };
 
-// Turns the process into the guest of a new sandbox. Never returns: executes the guest, or reports and exits.
-[[noreturn]] void RunChild(const ChildPlan& plan);
+// Makes the calling process, the first of its namespaces, the root of a new sandbox: cgroups, identity, mounts, and no
+// descriptor but the control socket, which is 3 then. Returns when it is; a step that fails is reported and ends the process.
+void BuildSandbox(const ChildPlan& plan);
 
 }  // namespace caisson::launcher

@@ -53,10 +53,9 @@ bool IsWellFormed(const plan::LaunchPlan& plan) {
 
 class Server {
  public:
-  Server(os::Fd engine, os::Fd guest_program, os::Fd own_network, os::Fd own_cgroups, HostTrees trees, Keeper keeper,
+  Server(os::Fd engine, os::Fd own_network, os::Fd own_cgroups, HostTrees trees, Keeper keeper,
          plan::Expect expect)
       : engine_(std::move(engine)),
-        guest_program_(std::move(guest_program)),
         own_network_(std::move(own_network)),
         own_cgroups_(std::move(own_cgroups)),
         trees_(std::move(trees)),
@@ -112,7 +111,7 @@ class Server {
     Result<Slot> slot = keeper_.TakeSlot();
     if (!slot) return Failed(Step::kSlot, slot.error().errno_value(), slot.error().message());
     const std::uint32_t block = slot->block;
-    Launch launch(trees_, guest_program_, own_network_, own_cgroups_);
+    Launch launch(trees_, own_network_, own_cgroups_);
     std::string folder;
     auto guest = launch.Run(plan, *slot, std::move(inputs), folder);
     if (!guest) {
@@ -203,7 +202,6 @@ class Server {
   };
 
   os::Fd engine_;
-  os::Fd guest_program_;
   os::Fd own_network_;
   os::Fd own_cgroups_;
   HostTrees trees_;
@@ -229,14 +227,6 @@ Status RefuseExecutableMemory() {
   return {};
 }
 
-// The guest program through a read-only mount of its own: whatever is done to /proc/1/exe inside, the file cannot be
-// written. No copy is made, so all sandboxes share its pages.
-Result<os::DetachedMount> ReadOnlyProgram(const os::Fd& program) {
-  CAISSON_TRY(os::DetachedMount mount, os::CloneTree(program.get(), ""));
-  CAISSON_CHECK_OK(os::AddMountFlags(mount, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-  return mount;
-}
-
 int Report(const os::Fd& engine, Step step, const Error& error) {
   const LaunchReply reply = Failed(step, error.errno_value(), error.message()).reply;
   (void)os::SendWithFds(engine.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, {});
@@ -250,14 +240,12 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
-  auto guest = ReadOnlyProgram(inputs.guest_program);
-  if (!guest) return Report(inputs.engine, Step::kExecGuest, guest.error());
   auto network = os::OpenNamespace("net");
   auto cgroups = os::OpenNamespace("cgroup");
   if (!network || !cgroups) return Report(inputs.engine, Step::kNetworkNamespace, Error(Code::kInternal, ""));
   auto trees = HostTrees::Enter(inputs.data);
   if (!trees) return Report(inputs.engine, Step::kHostImage, trees.error());
-  return Server(std::move(inputs.engine), *std::move(guest), *std::move(network), *std::move(cgroups), *std::move(trees),
+  return Server(std::move(inputs.engine), *std::move(network), *std::move(cgroups), *std::move(trees),
                 *std::move(keeper), expect)
       .Run();
 }

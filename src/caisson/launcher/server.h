@@ -15,7 +15,6 @@ namespace caisson::launcher {
 // Descriptors the launcher is started with. Nothing else comes in but requests.
 struct ServerInputs {
   os::Fd engine;         // the connection to the engine
-  os::Fd guest_program;  // caisson-guest, opened for reading
   os::Fd data;           // the data folder, with `images` and `sandboxes` in it
   os::Fd runtime;        // the folder of lock files
 };

@@ -73,7 +73,7 @@ enum class Step : std::uint32_t {
   kMountWorkspace,
   kPivotRoot,
   kHostname,
-  kExecGuest,
+  kStartGuest,
   kLeaf,
   kDestroy,
 };

@@ -31,7 +31,7 @@ struct SandboxSpec {
 };
 
 struct EngineOptions {
-  std::string program_directory;  // holds caisson-launcher and caisson-guest
+  std::string program_directory;  // holds caisson-launcher
   std::string data_directory = "/var/lib/caisson";
   std::string runtime_directory = "/run/caisson";
   plan::Expect expect = plan::Expect::kManySandboxes;
