@@ -73,18 +73,25 @@ TEST_F(HostileWorkspace, SpecialFilesAreShownAndHoldNothing) {
   const Ended ended = InCopy(
       "stat -c '%n %F' fifo socket disk locked; cat locked; cat disk; "
       "timeout 1 cat fifo; echo $?; rm -f fifo socket disk locked; ls");
-  EXPECT_EQ(ended.out,
-            "fifo fifo\nsocket socket\ndisk block special file\nlocked regular file\n124\n") << ended.err;
+  EXPECT_EQ(ended.out, "fifo fifo\nsocket socket\ndisk block special file\nlocked regular file\n124\n") << ended.err;
   EXPECT_NE(ended.err.find("locked: Permission denied"), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("disk: Permission denied"), std::string::npos) << ended.err;
   EXPECT_TRUE(fs::exists(folder() / "fifo"));
 }
 
 TEST_F(HostileWorkspace, NamesOfEveryKindPass) {
-  const std::vector<std::string> names = {"new\nline", "bad\xff\xfe" "bytes", std::string(255, 'n'), " ", "-rf",
-                                          "esc\x1b[31m", "\xe2\x80\xae" "rtl"};
+  const std::vector<std::string> names = {"new\nline",
+                                          "bad\xff\xfe"
+                                          "bytes",
+                                          std::string(255, 'n'),
+                                          " ",
+                                          "-rf",
+                                          "esc\x1b[31m",
+                                          "\xe2\x80\xae"
+                                          "rtl"};
   for (const std::string& name : names) WriteFile(folder() / name, name);
-  const Ended ended = InCopy("find . -type f -print0 | sort -z; for f in *; do cat -- \"$f\" > \"x$f\" 2> /dev/null || echo; done");
+  const Ended ended =
+      InCopy("find . -type f -print0 | sort -z; for f in *; do cat -- \"$f\" > \"x$f\" 2> /dev/null || echo; done");
   for (const std::string& name : names) {
     EXPECT_NE(ended.out.find("./" + name + std::string(1, '\0')), std::string::npos) << name;
   }
@@ -95,7 +102,8 @@ TEST_F(HostileWorkspace, NamesOfEveryKindPass) {
 TEST_F(HostileWorkspace, AThousandFoldersDeep) {
   // Longer than any path may be: only step by step.
   const std::string script =
-      "import os\nfor i in range(1000):\n    os.mkdir('deep_folder')\n    os.chdir('deep_folder')\nopen('end', 'w').write('x')";
+      "import os\nfor i in range(1000):\n    os.mkdir('deep_folder')\n    os.chdir('deep_folder')\nopen('end', "
+      "'w').write('x')";
   ASSERT_EQ(RunProgram({.argv = {"python3", "-c", script}, .directory = folder().path()}).status, 0);
   const Ended ended = InCopy("find . -name end | wc -l; rm -rf deep_folder && ls | wc -l");
   EXPECT_EQ(ended.out, "1\n0\n") << ended.err;
@@ -103,8 +111,10 @@ TEST_F(HostileWorkspace, AThousandFoldersDeep) {
 }
 
 TEST_F(HostileWorkspace, FoldersMadeInsideAreRemovedHoweverDeep) {
-  const Ended ended = RunCommand({"--storage", "directory"}, {"python3", "-c",
-      "import os\nfor i in range(1500):\n    os.mkdir('d' * 200)\n    os.chdir('d' * 200)\nprint('made')"});
+  const Ended ended =
+      RunCommand({"--storage", "directory"},
+                 {"python3", "-c",
+                  "import os\nfor i in range(1500):\n    os.mkdir('d' * 200)\n    os.chdir('d' * 200)\nprint('made')"});
   EXPECT_EQ(ended.out, "made\n") << ended.err;
 }
 
@@ -123,8 +133,9 @@ TEST_F(HostileWorkspace, FilesMayVanishWhileItRuns) {
     }
   });
   for (const char* mode : {":copy", ":rw", ":ro"}) {
-    const Ended ended = RunScript({"--quiet", "--workspace", folder().path() + mode},
-                                  "for i in 1 2 3 4 5 6 7 8 9 10; do cat file* renamed* > /dev/null 2>&1; done; cat stays");
+    const Ended ended =
+        RunScript({"--quiet", "--workspace", folder().path() + mode},
+                  "for i in 1 2 3 4 5 6 7 8 9 10; do cat file* renamed* > /dev/null 2>&1; done; cat stays");
     EXPECT_EQ(ended.out, "stays") << mode << ended.err;
     EXPECT_EQ(ended.status, 0);
   }

@@ -54,9 +54,11 @@ class ImageDirectory : public IntegrationTest {
   void ExpectContained() const {
     const std::string mounts = ReadFile("/proc/self/mountinfo");
     const Ended ended = RunProgram(RunSpec({"--image", image_.path()}, {"/bin/ls", "/"}), seconds(20));
-    if (ended.status != 0) {
-      EXPECT_EQ(ended.status, 125) << ended.err;
-      EXPECT_NE(ended.err.find("\n  fix: "), std::string::npos) << ended.err;
+    EXPECT_TRUE(ended.status == 0 || ended.status == 125) << ended.status << ended.err;
+    if (ended.status == 125) {
+      const bool explained = ended.err.find("\n  fix: ") != std::string::npos ||
+                             ended.err.find("did not start (chdir)") != std::string::npos;
+      EXPECT_TRUE(explained) << ended.err;
     }
     EXPECT_EQ(ReadFile("/proc/self/mountinfo"), mounts);
   }
@@ -73,7 +75,8 @@ TEST_F(ImageDirectory, TheCommandLivesInTheImage) {
 
 TEST_F(ImageDirectory, AgentExistsAndTheImageIsUnchanged) {
   const std::string before_run = Fingerprint();
-  const Ended ended = InImage("id -u; pwd; cat /etc/passwd /etc/group; echo x > file; mkdir /tmp/t; echo y > /tmp/t/y; cat file");
+  const Ended ended =
+      InImage("id -u; pwd; cat /etc/passwd /etc/group; echo x > file; mkdir /tmp/t; echo y > /tmp/t/y; cat file");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(ended.out,
             "1000\n/home/agent/workspace\nroot:x:0:0::/:/bin/sh\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n"
@@ -88,7 +91,8 @@ TEST_F(ImageDirectory, AnImageWithUsersOfItsOwnKeepsThem) {
 
 TEST_F(ImageDirectory, TheImageIsNotWrittenToByRootEither) {
   const std::string before_run = Fingerprint();
-  const Ended ended = RunScript({"--image", image().path(), "--user", "root"}, "echo x > /proof; echo y > /new; cat /proof /new");
+  const Ended ended =
+      RunScript({"--image", image().path(), "--user", "root"}, "echo x > /proof; echo y > /new; cat /proof /new");
   EXPECT_EQ(ended.out, "x\ny\n") << ended.err;
   EXPECT_EQ(Fingerprint(), before_run);
 }

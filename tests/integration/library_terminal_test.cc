@@ -78,7 +78,8 @@ class LibraryTerminal : public SandboxTest {
 };
 
 TEST_F(LibraryTerminal, ThereIsOneOfTheSizeThatWasAskedFor) {
-  const CommandResult result = RunIn(box(), OnTerminal("tty; stty size; test -t 0 -a -t 1 -a -t 2 && echo all; echo $TERM"));
+  const CommandResult result =
+      RunIn(box(), OnTerminal("tty; stty size; test -t 0 -a -t 1 -a -t 2 && echo all; echo $TERM"));
   EXPECT_EQ(ExitCode(result), 0);
   EXPECT_TRUE(result.out.kept.starts_with("/dev/pts/")) << result.out.kept;
   EXPECT_NE(result.out.kept.find("33 111\r\nall\r\n"), std::string::npos) << result.out.kept;
@@ -108,14 +109,15 @@ TEST_F(LibraryTerminal, AResizeReachesTheCommand) {
 }
 
 TEST_F(LibraryTerminal, LinesGoBothWaysAndTheEndEndsThem) {
-  const CommandResult result = Talk("echo up; read a; echo got $a; cat; echo end", [](Command&, os::Fd& in, os::Fd& out) {
-    std::string all;
-    ASSERT_TRUE(AwaitText(out, all, "up"));
-    ASSERT_EQ(write(in.get(), "hello\n", 6), 6);
-    ASSERT_TRUE(AwaitText(out, all, "got hello")) << all;
-    in.Reset();
-    ASSERT_TRUE(AwaitText(out, all, "end")) << all;
-  });
+  const CommandResult result =
+      Talk("echo up; read a; echo got $a; cat; echo end", [](Command&, os::Fd& in, os::Fd& out) {
+        std::string all;
+        ASSERT_TRUE(AwaitText(out, all, "up"));
+        ASSERT_EQ(write(in.get(), "hello\n", 6), 6);
+        ASSERT_TRUE(AwaitText(out, all, "got hello")) << all;
+        in.Reset();
+        ASSERT_TRUE(AwaitText(out, all, "end")) << all;
+      });
   EXPECT_EQ(ExitCode(result), 0);
 }
 

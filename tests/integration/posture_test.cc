@@ -38,7 +38,8 @@ for path in glob.glob('/proc/self/task/*/status'):
 }
 
 TEST_P(Posture, OnlyTheThreeStandardDescriptorsAreOpen) {
-  ProgramSpec spec = RunSpec({"--user", GetParam()}, {"python3", "-c", "import os\nprint(sorted(os.listdir('/proc/self/fd')))"});
+  ProgramSpec spec =
+      RunSpec({"--user", GetParam()}, {"python3", "-c", "import os\nprint(sorted(os.listdir('/proc/self/fd')))"});
   // The caller's own must not come along either.
   const std::string command = "exec 7< /etc/passwd 9< /etc/shadow; exec \"$@\"";
   Texts wrapped = {"bash", "-c", command, "bash"};
@@ -64,13 +65,16 @@ TEST_P(Posture, UserIdsAreMappedToABlockOfCaissons) {
 }
 
 TEST_P(Posture, ResourceLimitsAreSet) {
-  EXPECT_EQ(Inside("ulimit -Hc; prlimit --noheadings --output=HARD --core").find("unlimited"), std::string::npos);
-  EXPECT_EQ(RunCommand({"--user", GetParam()}, {"python3", "-c", "import resource as r\n"
-                "print(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_NOFILE), r.getrlimit(r.RLIMIT_MSGQUEUE))"}).out,
-            "(1, 1) (1024, 65536) (0, 0)\n");
+  // The hard limit on files is the host's where that is lower.
+  const Ended ended = RunCommand({"--user", GetParam()}, {"python3", "-c", R"(
+import resource as r
+print(r.getrlimit(r.RLIMIT_CORE), r.getrlimit(r.RLIMIT_MSGQUEUE), r.getrlimit(r.RLIMIT_NOFILE)[0],
+      r.getrlimit(r.RLIMIT_NOFILE)[1] <= 65536)
+)"});
+  EXPECT_EQ(ended.out, "(1, 1) (0, 0) 1024 True\n") << ended.err;
 }
 
-TEST_P(Posture, EveryMountIsNosuidAndShared) {
+TEST_P(Posture, EveryMountIsNosuidAndPrivate) {
   const TempFolder work;
   const Ended ended = RunScript({"--user", GetParam(), "--workspace", work.path()}, "cat /proc/self/mountinfo");
   std::istringstream lines(ended.out);
@@ -81,7 +85,6 @@ TEST_P(Posture, EveryMountIsNosuidAndShared) {
     std::string id, parent, device, root, point, options, next;
     fields >> id >> parent >> device >> root >> point >> options >> next;
     points.insert(point);
-    // Masks of single files of proc carry no programs.
     EXPECT_TRUE(options.find("nosuid") != std::string::npos) << line;
     EXPECT_EQ(next, "-") << "a mount that is shared with another namespace: " << line;
     if (point != "/dev" && !point.starts_with("/dev/pts")) {
@@ -108,12 +111,19 @@ TEST_P(Posture, NamesAndNumbersAreTheSandboxes) {
   EXPECT_EQ(Inside("hostname; cat /proc/sys/kernel/hostname"), "sandbox\nsandbox\n");
   EXPECT_EQ(Inside("ls /proc | grep -c '^[0-9]'; cat /proc/1/comm | head -c 12").substr(2), "caisson-gues");
   EXPECT_EQ(Inside("cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '"), "lo\n");
-  EXPECT_EQ(Inside("ls -A /home /home/agent/workspace /media /mnt /opt /srv 2> /dev/null | grep -v : | tr -d '\\n'"), "agent");
+  EXPECT_EQ(Inside("ls -A /home /home/agent/workspace /media /mnt /opt /srv 2> /dev/null | grep -v : | tr -d '\\n'"),
+            "agent");
 }
 
 TEST_P(Posture, ReadOnlyPlacesStaySo) {
-  EXPECT_EQ(Inside("for f in /usr/x /dev/x /proc/sys/x /bin/x /dev/pts/x; do echo x 2> /dev/null > $f && echo $f; done; true"), "");
-  EXPECT_EQ(Inside("for f in /proc/kcore /proc/kallsyms /proc/keys /proc/timer_list; do head -c 1 $f 2> /dev/null; done; true"), "");
+  EXPECT_EQ(
+      Inside(
+          "for f in /usr/x /dev/x /proc/sys/x /bin/x /dev/pts/x; do echo x 2> /dev/null > $f && echo $f; done; true"),
+      "");
+  EXPECT_EQ(
+      Inside(
+          "for f in /proc/kcore /proc/kallsyms /proc/keys /proc/timer_list; do head -c 1 $f 2> /dev/null; done; true"),
+      "");
 }
 
 TEST_P(Posture, ProgramsAndPlacesThatMustWorkDo) {
@@ -122,7 +132,7 @@ TEST_P(Posture, ProgramsAndPlacesThatMustWorkDo) {
                    "echo y > /dev/stderr 2> /dev/null; echo z > /dev/stdout"),
             "4\n4\nz\n");
   EXPECT_EQ(Inside("python3 -c 'import multiprocessing as m; print(m.Lock() is not None)'"), "True\n");
-  EXPECT_EQ(Inside("echo 'int main(void){return 0;}' > t.c && cc t.c -o t && ./t && echo built"), "built\n");
+  EXPECT_EQ(Inside("cd /tmp && echo 'int main(void){return 0;}' > t.c && cc t.c -o t && ./t && echo built"), "built\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(Users, Posture, ::testing::Values("agent", "root"));
@@ -131,8 +141,9 @@ class PostureOfTwo : public IntegrationTest {};
 
 TEST_F(PostureOfTwo, SandboxesHaveDifferentUserIdsAndSeeNothingOfEachOther) {
   const std::string marker = UniqueMarker();
-  ProgramSpec spec = RunSpec({}, {"sh", "-c", "echo x > /dev/shm/" + marker + "; echo y > /tmp/" + marker +
-                                              "; cat /proc/self/uid_map; echo ready; read go"});
+  ProgramSpec spec = RunSpec({}, {"sh", "-c",
+                                  "echo x > /dev/shm/" + marker + "; echo y > /tmp/" + marker +
+                                      "; cat /proc/self/uid_map; echo ready; read go"});
   spec.input = Input::kPipe;
   HostProgram first(spec);
   ASSERT_TRUE(first.AwaitOutput("ready"));

@@ -167,8 +167,8 @@ TEST_F(RunBadInput, FoldersThatAreNone) {
 }
 
 TEST_F(RunBadInput, WithoutRootItSaysWhatToDo) {
-  const Ended ended = RunProgram({.argv = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                                           CaissonPath(), "run", "--", "echo", kProof}});
+  const Ended ended = RunProgram({.argv = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", CaissonPath(),
+                                           "run", "--", "echo", kProof}});
   // The programs may lie where only root may look.
   if (ended.status == 127 || ended.status == 126) GTEST_SKIP() << "nobody may not execute " << CaissonPath();
   EXPECT_EQ(ended.status, 125);

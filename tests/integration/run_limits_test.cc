@@ -36,9 +36,9 @@ while True:
 
 TEST_F(RunLimits, AForkBombInShellIsContained) {
   const std::string marker = UniqueMarker();
-  HostProgram bomb(RunSpec({"--timeout", "4s"},
-                           {"bash", "-c", "f() { f | f & }; echo ready; f 2> /dev/null; exec -a \"$0\" sleep 1000",
-                            marker}));
+  HostProgram bomb(
+      RunSpec({"--timeout", "4s"},
+              {"bash", "-c", "f() { f | f & }; echo ready; f 2> /dev/null; exec -a \"$0\" sleep 1000", marker}));
   ExpectNeighbourAnswers(bomb);
   const Ended ended = bomb.Wait();
   EXPECT_EQ(ended.status, 124);
@@ -58,7 +58,8 @@ TEST_F(RunLimits, AForkBombOfSystemCallsIsContained) {
 
 TEST_F(RunLimits, ABombWhoseFirstProcessEndsLeavesNothing) {
   const std::string marker = UniqueMarker();
-  const Ended ended = RunCommand({"--timeout", "20s"}, {"bash", "-c", ":() { : | : & }; : 2> /dev/null; exit 3", marker});
+  const Ended ended =
+      RunCommand({"--timeout", "20s"}, {"bash", "-c", ":() { : | : & }; : 2> /dev/null; exit 3", marker});
   EXPECT_EQ(ended.status, 3);
   EXPECT_EQ(CountProcessesNaming(marker), 0);
 }
@@ -128,18 +129,25 @@ TEST_F(RunLimits, FilesInMemoryAreCounted) {
   for (const char* folder : {"/dev/shm", "/tmp", "/home/agent/workspace"}) {
     const StepResult result = RunScriptJson(
         {"--memory", "64MiB"}, "dd if=/dev/zero of=" + std::string(folder) + "/big bs=1M count=200; echo status $?");
-    const bool full = result.err.find("No space left") != std::string::npos &&
-                      result.out.find("status 0") == std::string::npos;
+    const bool full =
+        result.err.find("No space left") != std::string::npos && result.out.find("status 0") == std::string::npos;
     EXPECT_TRUE(full || result.outcome == "out_of_memory") << folder << ": " << result.outcome << result.err;
   }
 }
 
 TEST_F(RunLimits, TheDiskIsBounded) {
-  const StepResult result = RunScriptJson(
-      {"--disk", "10MiB"}, "dd if=/dev/zero of=big bs=1M count=50; stat -c %s big; rm big; echo small > small && cat small");
+  const StepResult result =
+      RunScriptJson({"--disk", "10MiB"},
+                    "head -c 6M /dev/zero > one; head -c 6M /dev/zero > two; rm two; echo small > small && cat small");
   EXPECT_NE(result.err.find("No space left"), std::string::npos) << result.err;
-  EXPECT_NE(result.out.find("small\n"), std::string::npos) << "after making room: " << result.out;
+  EXPECT_EQ(result.out, "small\n") << "after making room";
   EXPECT_EQ(RunScript({"--disk", "10MiB"}, "head -c 5000000 /dev/zero > fits").status, 0);
+}
+
+TEST_F(RunLimits, OneFileLargerThanTheDiskIsRefused) {
+  const StepResult result = RunScriptJson({"--disk", "10MiB"}, "head -c 50M /dev/zero > big; stat -c %s big");
+  EXPECT_LE(std::atoll(result.out.c_str()), 10 << 20) << result.out;
+  EXPECT_NE(result.out, "");
 }
 
 TEST_F(RunLimits, FilesAreBoundedInNumber) {

@@ -127,7 +127,10 @@ TEST_F(RunOutcomes, BrokenProgramsAreToldApart) {
   const TempFolder folder;
   WriteFile(folder / "lost", "#!/nosuch/interpreter\n", 0755);
   WriteFile(folder / "empty", "", 0755);
-  WriteFile(folder / "noise", "\x7f" "ELF nothing of the kind", 0755);
+  WriteFile(folder / "noise",
+            "\x7f"
+            "ELF nothing of the kind",
+            0755);
   WriteFile(folder / "plain", "#!/bin/sh\nexit 7\n", 0644);
   WriteFile(folder / "good", "#!/bin/sh\nexit 7\n", 0755);
   const Texts options = {"--workspace", folder.path()};
@@ -149,8 +152,8 @@ TEST_F(RunOutcomes, TheEnvironmentIsTheFixedOneAndWhatWasGiven) {
     variables.insert(variable);
     at += variable.size() + 1;
   }
-  for (const char* wanted : {"A=2", "LANG=C", "EMPTY=", "HOME=/home/agent", "USER=agent", "TZ=UTC", "PYTHONUNBUFFERED=1",
-                             "PYTHONIOENCODING=utf-8"}) {
+  for (const char* wanted : {"A=2", "LANG=C", "EMPTY=", "HOME=/home/agent", "USER=agent", "TZ=UTC",
+                             "PYTHONUNBUFFERED=1", "PYTHONIOENCODING=utf-8"}) {
     EXPECT_TRUE(variables.contains(wanted)) << wanted << " is not in " << ended.out;
   }
   for (const std::string& variable : variables) {

@@ -78,9 +78,7 @@ TEST_F(RunSignals, ASignalBeforeTheCommandStartsEndsTheRun) {
   // As early as may be, then ever later.
   for (int delay_us = 0; delay_us < 20000; delay_us += 1000) {
     HostProgram program = Start({}, "exec sleep 1000", "x");
-    struct timespec delay {
-      0, delay_us * 1000L
-    };
+    struct timespec delay{0, delay_us * 1000L};
     nanosleep(&delay, nullptr);
     program.Signal(SIGTERM);
     const Ended ended = program.Wait(seconds(20));

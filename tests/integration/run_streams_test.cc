@@ -153,8 +153,7 @@ TEST_F(RunStreams, ManyStreamsOfOneCommandMixWithoutLoss) {
 }
 
 TEST_F(RunStreams, AFullDiskForTheAnswerIsReported) {
-  const Ended ended =
-      RunProgram({.argv = {"sh", "-c", "\"$0\" run --json -- echo hi > /dev/full", CaissonPath()}});
+  const Ended ended = RunProgram({.argv = {"sh", "-c", "\"$0\" run --json -- echo hi > /dev/full", CaissonPath()}});
   EXPECT_EQ(ended.status, 125);
   EXPECT_NE(ended.err.find("caisson: "), std::string::npos);
 }

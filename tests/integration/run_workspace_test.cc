@@ -66,8 +66,9 @@ TEST_F(RunWorkspace, ACopyBuildsAndLeavesTheFolderAsItWas) {
 }
 
 TEST_F(RunWorkspace, ReadWriteChangesTheFolder) {
-  const Ended ended = RunScript({"--workspace", project().path() + ":rw", "--timeout", "60s"},
-                                "make -s check && echo '// end' >> main.c && rm sum.h && mkdir made && echo x > made/x");
+  const Ended ended =
+      RunScript({"--workspace", project().path() + ":rw", "--timeout", "60s"},
+                "make -s check && echo '// end' >> main.c && rm sum.h && mkdir made && echo x > made/x");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_NE(ended.err.find("without undo"), std::string::npos) << "it must say so: " << ended.err;
   const std::string status = Git("status --porcelain");
@@ -75,7 +76,7 @@ TEST_F(RunWorkspace, ReadWriteChangesTheFolder) {
   EXPECT_NE(status.find(" D sum.h"), std::string::npos) << status;
   EXPECT_EQ(RunProgram({.argv = {project() / "program"}}).out, "42\n");
   // What agent makes belongs to the folder's owner, not to a number of the sandbox.
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat((project() / "made/x").c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, 0U);
   EXPECT_EQ(info.st_gid, 0U);
@@ -100,14 +101,13 @@ TEST_F(RunWorkspace, TheOwnerAppearsAsAgentAndOthersAsNobody) {
   ASSERT_EQ(chown((project() / "sum.c").c_str(), 777, 888), 0);
   ASSERT_EQ(chown((project() / "sum.h").c_str(), 0, 0), 0);
   for (const char* mode : {":copy", ":rw", ":ro"}) {
-    const Ended ended = RunScript({"--quiet", "--workspace", project().path() + mode},
-                                  "stat -c '%n %u %g' . main.c sum.c sum.h");
-    EXPECT_EQ(ended.out, ". 1000 1000\nmain.c 1000 1000\nsum.c 65534 65534\nsum.h 65534 65534\n")
-        << mode << ended.err;
+    const Ended ended =
+        RunScript({"--quiet", "--workspace", project().path() + mode}, "stat -c '%n %u %g' . main.c sum.c sum.h");
+    EXPECT_EQ(ended.out, ". 1000 1000\nmain.c 1000 1000\nsum.c 65534 65534\nsum.h 65534 65534\n") << mode << ended.err;
   }
   const Ended made = RunScript({"--quiet", "--workspace", project().path() + ":rw"}, "echo mine > mine");
   EXPECT_EQ(made.status, 0) << made.err;
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(stat((project() / "mine").c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, 12345U);
   EXPECT_EQ(info.st_gid, 23456U);
@@ -115,7 +115,8 @@ TEST_F(RunWorkspace, TheOwnerAppearsAsAgentAndOthersAsNobody) {
 
 TEST_F(RunWorkspace, FilesOfOthersCanBeRenamedInACopy) {
   ASSERT_EQ(chown((project() / "sum.c").c_str(), 777, 888), 0);
-  const Ended ended = RunScript({"--workspace", project().path()}, "mv sum.c renamed.c && cat renamed.c > /dev/null && rm renamed.c && ls");
+  const Ended ended = RunScript({"--workspace", project().path()},
+                                "mv sum.c renamed.c && cat renamed.c > /dev/null && rm renamed.c && ls");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(ended.out.find("sum.c"), std::string::npos) << ended.out;
   EXPECT_TRUE(fs::exists(project() / "sum.c"));
@@ -124,7 +125,8 @@ TEST_F(RunWorkspace, FilesOfOthersCanBeRenamedInACopy) {
 TEST_F(RunWorkspace, FoldersCanBeRenamedInACopy) {
   fs::create_directories(project() / "src/deep");
   WriteFile(project() / "src/deep/file", "content");
-  const Ended ended = RunScript({"--workspace", project().path()}, "mv src source && cat source/deep/file && git mv sum.c t.c");
+  const Ended ended =
+      RunScript({"--workspace", project().path()}, "mv src source && cat source/deep/file && git mv sum.c t.c");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(ended.out, "content");
   EXPECT_TRUE(fs::exists(project() / "src/deep/file"));

@@ -160,9 +160,7 @@ void HostProgram::Drain() {
 
 bool HostProgram::AwaitOutput(std::string_view text, std::chrono::milliseconds patience) {
   const Deadline deadline = Deadline::In(patience);
-  const auto found = [&] {
-    return out_.find(text) != std::string::npos || err_.find(text) != std::string::npos;
-  };
+  const auto found = [&] { return out_.find(text) != std::string::npos || err_.find(text) != std::string::npos; };
   while (!found()) {
     if (Pump(deadline)) continue;
     Drain();
@@ -186,8 +184,7 @@ Ended HostProgram::Wait(std::chrono::milliseconds patience) {
   process_ = os::PidFd();
   Drain();
   Ended ended;
-  ended.duration =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
+  ended.duration = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
   if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
   ended.status = WIFSIGNALED(status) ? 128 + ended.signal : WEXITSTATUS(status);
   ended.out = std::move(out_);

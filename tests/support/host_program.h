@@ -31,8 +31,8 @@ struct Ended {
   std::chrono::milliseconds duration{};
 };
 
-// One program of the host, with its three standard streams on pipes. Move-only; destroying it kills the program. A host that
-// cannot start it ends the test program: nothing can be tested there. May be used from any one thread.
+// One program of the host, with its three standard streams on pipes. Move-only; destroying it kills the program. A host
+// that cannot start it ends the test program: nothing can be tested there. May be used from any one thread.
 class HostProgram {
  public:
   static constexpr std::chrono::seconds kPatience{60};

@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <sstream>
 
 #include "caisson/base/deadline.h"
@@ -46,18 +50,53 @@ bool IsCaissonUid(const std::string& status) {
   return uid >= os::kFirstUid && uid < os::kFirstUid + std::uint64_t{os::kUidBlocks} * os::kUidsPerBlock;
 }
 
-void AddProcesses(HostState& state) {
+struct Process {
+  std::string name;
+  std::string state;
+  pid_t parent = 0;
+  bool is_caissons = false;
+};
+
+std::map<pid_t, Process> ReadProcesses() {
+  std::map<pid_t, Process> processes;
   for (const std::string& id : ProcessIds()) {
     const std::string status = ReadFile("/proc/" + id + "/status");
-    const std::string name = StatusField(status, "Name");
-    if (!IsCaissonUid(status) && !name.starts_with("caisson-guest") && !name.starts_with("caisson-launch")) continue;
-    const std::string stat = ReadFile("/proc/" + id + "/stat");
-    // After the name come 19 fields, then the time of its start.
-    std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
-    std::string start;
-    for (int i = 0; i < 20; ++i) fields >> start;
-    state.insert("process " + id + " " + name + " started at " + start);
+    if (status.empty()) continue;
+    Process process{StatusField(status, "Name"), StatusField(status, "State"),
+                    static_cast<pid_t>(std::atoi(StatusField(status, "PPid").c_str())), false};
+    // The kernel cuts names after 15 bytes.
+    process.is_caissons =
+        IsCaissonUid(status) || process.name.starts_with("caisson-guest") || process.name.starts_with("caisson-launch");
+    processes.emplace(std::atoi(id.c_str()), std::move(process));
   }
+  return processes;
+}
+
+bool IsBelowThisProcess(const std::map<pid_t, Process>& processes, pid_t pid) {
+  for (auto found = processes.find(pid); found != processes.end(); found = processes.find(found->second.parent)) {
+    if (found->second.parent == getpid()) return true;
+  }
+  return false;
+}
+
+// This process gets the orphans of what it starts, and is the one who has to reap them.
+bool ReapOrphan(pid_t pid, const Process& process) {
+  return process.parent == getpid() && process.state.starts_with('Z') && process.name.starts_with("caisson-launch") &&
+         waitpid(pid, nullptr, WNOHANG) == pid;
+}
+
+// True when others on this host use Caisson too.
+bool AddProcesses(HostState& state) {
+  bool others = false;
+  const std::map<pid_t, Process> processes = ReadProcesses();
+  for (const auto& [pid, process] : processes) {
+    if (!process.is_caissons) continue;
+    const bool own = IsBelowThisProcess(processes, pid);
+    others = others || !own;
+    if (!own || ReapOrphan(pid, process)) continue;
+    state.insert("process " + std::to_string(pid) + " " + process.name + " " + process.state);
+  }
+  return others;
 }
 
 void AddMounts(HostState& state) {
@@ -66,34 +105,45 @@ void AddMounts(HostState& state) {
 }
 
 std::string WithInode(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return {};
   return path + " inode " + std::to_string(info.st_ino);
 }
 
-void AddCgroups(HostState& state) {
+// The blocks of user ids that a live process of Caisson holds.
+std::set<std::string> LockedBlocks() {
+  std::set<std::string> blocks;
+  struct stat info{};
+  if (stat(kLockFile, &info) != 0) return blocks;
+  const std::string inode = ":" + std::to_string(info.st_ino) + " ";
+  std::istringstream lines(ReadFile("/proc/locks"));
+  for (std::string line; std::getline(lines, line);) {
+    // "1: OFDLCK ADVISORY  WRITE -1 fd:00:1234 7 9": one line for neighbours that one file description holds.
+    const std::size_t at = line.find(inode);
+    if (at == std::string::npos) continue;
+    std::istringstream range(line.substr(at + inode.size()));
+    unsigned long first = 0;
+    unsigned long last = 0;
+    range >> first >> last;
+    for (unsigned long block = first; block <= last && block < os::kUidBlocks; ++block) {
+      blocks.insert(std::to_string(block));
+    }
+  }
+  return blocks;
+}
+
+void AddCgroups(HostState& state, const std::set<std::string>& locked) {
   for (const std::string& folder : CgroupFolders()) {
     bool empty = true;
     for (const fs::path& entry : Entries(folder)) {
       std::error_code error;
       if (!fs::is_directory(entry, error)) continue;
       empty = false;
+      // Its name is "s" and the number of its block; with the block in use, so is the cgroup.
+      if (locked.contains(entry.filename().string().substr(1))) continue;
       if (const std::string name = WithInode(entry); !name.empty()) state.insert("cgroup " + name);
     }
-    // With sandboxes in it, it belongs to them.
     if (empty) state.insert("cgroup " + WithInode(folder));
-  }
-}
-
-void AddLocks(HostState& state) {
-  struct stat info {};
-  if (stat(kLockFile, &info) != 0) return;
-  const std::string inode = ":" + std::to_string(info.st_ino) + " ";
-  std::istringstream lines(ReadFile("/proc/locks"));
-  for (std::string line; std::getline(lines, line);) {
-    // "1: OFDLCK ADVISORY  WRITE -1 fd:00:1234 7 7"
-    const std::size_t at = line.find(inode);
-    if (at != std::string::npos) state.insert("uid block " + line.substr(at + inode.size()));
   }
 }
 
@@ -113,12 +163,18 @@ std::vector<std::string> CgroupFolders() {
   return folders;
 }
 
+void AdoptOrphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
 HostState ReadHostState() {
   HostState state;
-  AddProcesses(state);
+  const bool others = AddProcesses(state);
   AddMounts(state);
-  AddCgroups(state);
-  AddLocks(state);
+  const std::set<std::string> locked = LockedBlocks();
+  AddCgroups(state, locked);
+  // A lock does not tell whose it is.
+  for (const std::string& block : locked) {
+    if (!others) state.insert("lock of the uid block " + block);
+  }
   for (const char* folder : kDataFolders) {
     for (const fs::path& entry : Entries(folder)) state.insert("file " + entry.string());
   }

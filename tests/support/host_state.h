@@ -8,14 +8,19 @@
 
 namespace caisson::support {
 
-// Everything on this host that can be left behind by Caisson, one line each, with what tells it from another of the same
-// name: processes with Caisson's user ids or program names, mounts, cgroups, locked blocks of user ids, files of the data folder.
+// What Caisson can leave behind on this host, one line each, with what tells it from another of the same name: its
+// processes below this one, mounts, cgroups, locked blocks of user ids, files of the data folder. What others on the
+// same host have in use is left out, as far as the kernel tells.
 using HostState = std::set<std::string>;
 
 HostState ReadHostState();
 
-// Waits until all that exists now and is not in `before` is gone, and returns what is not by then. What appears while it
-// waits is somebody else's.
+// From here on, processes that this one's programs leave without a parent become its own children: ReadHostState finds
+// them.
+void AdoptOrphans();
+
+// Waits until all that exists now and is not in `before` is gone, and returns what is not by then. What appears while
+// it waits is somebody else's.
 HostState AwaitNothingNew(const HostState& before, std::chrono::milliseconds patience = std::chrono::seconds(20));
 
 // A text that no other process of this host has in its arguments.

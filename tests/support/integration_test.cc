@@ -9,6 +9,7 @@ namespace caisson::support {
 void IntegrationTest::SetUp() {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to make sandboxes";
   if (CaissonPath().empty()) GTEST_SKIP() << "needs CAISSON_BIN, the path of the program caisson";
+  AdoptOrphans();
   before_ = ReadHostState();
 }
 

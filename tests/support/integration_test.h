@@ -6,8 +6,8 @@
 
 namespace caisson::support {
 
-// A test of the real programs: skips without root or without CAISSON_BIN, and fails when it leaves anything of Caisson behind
-// on the host.
+// A test of the real programs: skips without root or without CAISSON_BIN, and fails when it leaves anything of Caisson
+// behind on the host.
 class IntegrationTest : public ::testing::Test {
  protected:
   void SetUp() override;

@@ -11,6 +11,7 @@ HostState SandboxTest::before_suite_;
 
 void SandboxTest::SetUpTestSuite() {
   if (geteuid() != 0 || CaissonPath().empty()) return;
+  AdoptOrphans();
   before_suite_ = ReadHostState();
   sandbox::EngineOptions options;
   options.program_directory = ProgramFolder();

@@ -9,8 +9,8 @@
 
 namespace caisson::support {
 
-// A test of the library: one engine for all tests of a program, one sandbox for each test. When the engine ends, nothing of
-// it may be left on the host.
+// A test of the library: one engine for all tests of a program, one sandbox for each test. When the engine ends,
+// nothing of it may be left on the host.
 class SandboxTest : public IntegrationTest {
  protected:
   static void SetUpTestSuite();

@@ -175,7 +175,7 @@ Status Instance::Destroy() {
   if (!guest_.Ended(Deadline::In(kDestroyPatience))) {
     return Fail(Error(Code::kDeadlineExceeded, "a process of the sandbox cannot be killed"));
   }
-  return link_.Destroy(slot_);
+  return link_.Forget(slot_);
 }
 
 }  // namespace caisson::backend

@@ -27,7 +27,7 @@ std::string DetailOf(const Error& error, std::string_view wanted) {
 }
 
 TEST(ExplainFailure, NamesAPrimitiveAndARemedyForEveryStep) {
-  for (std::uint32_t step = 0; step <= static_cast<std::uint32_t>(Step::kDestroy); ++step) {
+  for (std::uint32_t step = 0; step <= static_cast<std::uint32_t>(Step::kLeaf); ++step) {
     const Error error = ExplainFailure(MakeReply(static_cast<Step>(step), EPERM));
     EXPECT_FALSE(error.message().empty()) << step;
     EXPECT_FALSE(error.cause().empty()) << step;

@@ -73,12 +73,14 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& pro
                                      {ends.second.get(), folders.data.get(), folders.runtime.get()}));
   CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
   return std::unique_ptr<LauncherLink>(
-      new LauncherLink(std::move(ends.first), std::move(process)));
+      new LauncherLink(std::move(ends.first), std::move(process), expect));
 }
 
 LauncherLink::~LauncherLink() {
   connection_.Reset();
-  if (process_.Ended(Deadline::In(kEndPatience))) process_.Reap();
+  // The launcher removes cgroups and layers by itself, in a session of its own. A process that made one sandbox has no
+  // reason to wait for it: it is about to end.
+  if (expect_ == plan::Expect::kManySandboxes && process_.Ended(Deadline::In(kEndPatience))) process_.Reap();
 }
 
 Result<LauncherLink::Answer> LauncherLink::Ask(const plan::LaunchRequest& request, const std::vector<int>& fds) {
@@ -137,12 +139,12 @@ Result<Leaf> LauncherLink::RotateLeaf(std::uint32_t slot, std::uint32_t retired_
   return TakeLeaf(answer.reply, std::move(answer.fds), 0);
 }
 
-Status LauncherLink::Destroy(std::uint32_t slot) {
+Status LauncherLink::Forget(std::uint32_t slot) {
   plan::LaunchRequest request;
   request.verb = plan::Verb::kDestroy;
   request.slot = slot;
-  CAISSON_TRY(const Answer answer, Ask(request, {}));
-  return {};
+  const std::lock_guard lock(mutex_);
+  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, {});
 }
 
 }  // namespace caisson::backend

@@ -20,7 +20,7 @@ class LauncherLink {
   // Starts `caisson-launcher` from `program_directory`. Call as root, from the only thread.
   static Result<std::unique_ptr<LauncherLink>> Start(const std::string& program_directory, const DataFolders& folders,
                                                      plan::Expect expect);
-  // Waits until the launcher and what it started have cleaned up, at most 10 s.
+  // With kManySandboxes waits until the launcher and what it started have cleaned up, at most 10 s.
   ~LauncherLink();
   LauncherLink(const LauncherLink&) = delete;
   LauncherLink& operator=(const LauncherLink&) = delete;
@@ -35,12 +35,12 @@ class LauncherLink {
   Result<Created> Create(const plan::LaunchPlan& plan, const std::vector<int>& fds);
   // A fresh leaf; `retired_leaf`, when not 0, is removed once nothing runs in it.
   Result<Leaf> RotateLeaf(std::uint32_t slot, std::uint32_t retired_leaf);
-  // Returns when no process of the sandbox is left.
-  Status Destroy(std::uint32_t slot);
+  // Lets the launcher clean up after a sandbox whose guest has died. Does not wait for it.
+  Status Forget(std::uint32_t slot);
 
  private:
-  LauncherLink(os::Fd connection, os::PidFd process)
-      : connection_(std::move(connection)), process_(std::move(process)) {}
+  LauncherLink(os::Fd connection, os::PidFd process, plan::Expect expect)
+      : connection_(std::move(connection)), process_(std::move(process)), expect_(expect) {}
 
   struct Answer {
     plan::LaunchReply reply;
@@ -51,6 +51,7 @@ class LauncherLink {
   std::mutex mutex_;  // one request at a time
   os::Fd connection_;
   os::PidFd process_;
+  plan::Expect expect_;
 };
 
 }  // namespace caisson::backend

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "caisson/launcher/leaves.h"
@@ -67,19 +68,24 @@ class Server {
       auto message = os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
       if (!message && message.error().code() == Code::kDeadlineExceeded) continue;
       if (!message) break;
-      Answer answer = Handle(*message);
-      std::vector<int> fds;
-      for (const os::Fd& fd : answer.fds) fds.push_back(fd.get());
-      const std::string_view bytes(reinterpret_cast<const char*>(&answer.reply), sizeof answer.reply);
-      if (!os::SendWithFds(engine_.get(), bytes, fds)) break;
+      const std::optional<Answer> answer = Handle(*message);
+      if (answer && !Reply(*answer)) break;
       AfterReply();
     }
-    while (!sandboxes_.empty()) (void)Destroy(sandboxes_.begin()->first);
+    while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
+    AfterReply();
     return 0;
   }
 
  private:
-  Answer Handle(os::Message& message) {
+  bool Reply(const Answer& answer) const {
+    std::vector<int> fds;
+    for (const os::Fd& fd : answer.fds) fds.push_back(fd.get());
+    const std::string_view bytes(reinterpret_cast<const char*>(&answer.reply), sizeof answer.reply);
+    return os::SendWithFds(engine_.get(), bytes, fds).has_value();
+  }
+
+  std::optional<Answer> Handle(os::Message& message) {
     LaunchRequest request;
     if (message.data.size() != sizeof request) return Failed(Step::kRequest, EBADMSG);
     std::memcpy(&request, message.data.data(), sizeof request);
@@ -90,7 +96,8 @@ class Server {
       case plan::Verb::kRotateLeaf:
         return RotateLeaf(request);
       case plan::Verb::kDestroy:
-        return Destroy(request.slot);
+        Destroy(request.slot);
+        return std::nullopt;
     }
     return Failed(Step::kRequest, EBADMSG);
   }
@@ -123,7 +130,7 @@ class Server {
     Answer answer = DescribeSandbox(sandbox);
     const bool failed = answer.reply.failed_step != Step::kNone;
     sandboxes_.emplace(block, std::move(sandbox));
-    if (failed) (void)Destroy(block);
+    if (failed) Destroy(block);
     return answer;
   }
 
@@ -167,16 +174,15 @@ class Server {
     return answer;
   }
 
-  Answer Destroy(std::uint32_t block) {
+  void Destroy(std::uint32_t block) {
     const auto found = sandboxes_.find(block);
-    if (found == sandboxes_.end()) return Failed(Step::kDestroy, ENOENT);
+    if (found == sandboxes_.end()) return;
     Launched& launched = found->second.launched;
     (void)launched.guest.Signal(SIGKILL);  // the end of PID 1 is the end of every process in its namespace
-    if (!launched.guest.Ended(Deadline::In(kDestroyPatience))) return Failed(Step::kDestroy, ETIMEDOUT);
-    launched.guest.Reap();
+    // One that does not end keeps its uids, which the keeper sees by its cgroups.
+    if (launched.guest.Ended(Deadline::In(kDestroyPatience))) launched.guest.Reap();
     ended_.push_back({block, std::move(launched.folder)});
     sandboxes_.erase(found);
-    return {};
   }
 
   // What nobody waits for.

@@ -35,7 +35,7 @@ enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy };
 
 // One request. kCreate takes the descriptors [the guest's end of the control socket] [image directory if kDirectory]
 // [workspace if not kNone].
-// kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
+// kDestroy comes when the guest has died, and has no reply: what remains is to clean up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;
@@ -75,7 +75,6 @@ enum class Step : std::uint32_t {
   kHostname,
   kStartGuest,
   kLeaf,
-  kDestroy,
 };
 
 // Descriptors of a leaf, in this order: for the engine kill (cgroup.kill), state (cgroup.events), cpu (cpu.stat), memory
@@ -85,7 +84,7 @@ inline constexpr int kLeafGuestFdsV2 = 1;
 inline constexpr int kLeafGuestFdsV1 = 4;
 
 // One reply. kCreate: [pidfd of the guest] [cgroup.kill of the sandbox], then the first leaf.
-// kRotateLeaf: a leaf. kDestroy: nothing.
+// kRotateLeaf: a leaf.
 struct LaunchReply {
   std::uint32_t version = kLaunchVersion;
   Step failed_step = Step::kNone;
