@@ -26,7 +26,8 @@ TEST_F(Lifecycle, NothingStaysAfterThreeHundredRunsOfWhichAThirdIsKilled) {
   for (int i = 0; i < 300; ++i) {
     const Texts options = i % 2 == 0 ? Texts{} : Texts{"--storage", "directory"};
     if (i % 3 != 0) {
-      EXPECT_EQ(RunCommand(options, {"sh", "-c", "echo x > file; sleep 1000 & :", marker}).status, 0) << "run " << i;
+      const Ended ended = RunCommand(options, {"sh", "-c", "echo x > file; sleep 1000 & :", marker});
+      EXPECT_EQ(ended.status, 0) << "run " << i << ": " << ended.err;
       continue;
     }
     HostProgram program(RunSpec(options, {"sh", "-c", "echo x > file; sleep 1000 & sleep 1000", marker}));

@@ -171,10 +171,9 @@ HostState ReadHostState() {
   AddMounts(state);
   const std::set<std::string> locked = LockedBlocks();
   AddCgroups(state, locked);
-  // A lock does not tell whose it is.
-  for (const std::string& block : locked) {
-    if (!others) state.insert("lock of the uid block " + block);
-  }
+  // Neither a lock nor a file tells whose it is.
+  if (others) return state;
+  for (const std::string& block : locked) state.insert("lock of the uid block " + block);
   for (const char* folder : kDataFolders) {
     for (const fs::path& entry : Entries(folder)) state.insert("file " + entry.string());
   }

@@ -15,7 +15,7 @@ using Arguments = std::vector<std::string>;
 Error Unknown(const std::string& kind, const std::string& given, const Arguments& known, const std::string& see) {
   const std::optional<std::string> nearest = NearestName(given, known);
   Error error = Error(Code::kInvalidArgument, "unknown " + kind + " " + Quoted(given));
-  if (!nearest) return std::move(error).Remedy("see `" + see + "`");
+  if (!nearest) return std::move(error).Because("no known one is like it").Remedy("see `" + see + "`");
   return std::move(error)
       .Because("the nearest known one is " + *nearest)
       .Remedy("write " + *nearest + ", or see `" + see + "`")
@@ -43,16 +43,21 @@ Error Misused(CommandId command, const std::string& explanation) {
   for (const OptionInfo* info : OptionsOf(command)) {
     const std::string option = "--" + std::string(info->name);
     if (name != option && name != info->name) continue;
-    if (info->metavar == nullptr) return Error(Code::kInvalidArgument, option + " takes no value");
+    if (info->metavar == nullptr) {
+      return Error(Code::kInvalidArgument, option + " takes no value")
+          .Because("it is a switch: given or not")
+          .Remedy("write " + option + " alone");
+    }
     return Error(Code::kInvalidArgument, option + " needs a value")
+        .Because("none follows it")
         .Remedy("write " + option + " " + info->metavar + "; see `" + HelpOf(command) + "`");
   }
-  return Error(Code::kInvalidArgument, explanation).Remedy("see `" + HelpOf(command) + "`");
+  return Error(Code::kInvalidArgument, "the options cannot be read").Because(explanation).Remedy("see `" + HelpOf(command) + "`");
 }
 
 Error Unexpected(CommandId command, const std::string& argument, bool has_program) {
   Error error(Code::kInvalidArgument, "unexpected argument " + Quoted(argument));
-  if (command != CommandId::kRun) return std::move(error).Remedy("see `" + HelpOf(command) + "`");
+  if (command != CommandId::kRun) return std::move(error).Because("it takes none").Remedy("see `" + HelpOf(command) + "`");
   if (has_program) {
     return std::move(error).Because("only options stand before --").Remedy("see `" + HelpOf(command) + "`");
   }

@@ -13,7 +13,9 @@ constexpr Bytes kLeastDisk = MiB(1);
 constexpr std::uint64_t kMostPids = 4'194'304;  // the kernel's own limit, PID_MAX_LIMIT
 
 Error Refused(const std::string& source, std::string_view text, std::string why) {
-  return Error(Code::kInvalidArgument, source + ": " + Quoted(text) + " is not accepted").Because(std::move(why));
+  return Error(Code::kInvalidArgument, source + ": " + Quoted(text) + " is not accepted")
+      .Because(std::move(why))
+      .Remedy("see `caisson run --help`");
 }
 
 template <typename Value>
@@ -99,7 +101,9 @@ Status ReadEnv(const CommandLine& line, RunRequest& request) {
   const auto given = line.values.find(Option::kEnv);
   if (given == line.values.end()) return {};
   if (given->second.size() > kMostVariables) {
-    return Fail(Error(Code::kInvalidArgument, "more than 10000 variables are given with --env"));
+    return Fail(Error(Code::kInvalidArgument, "more than 10000 variables are given with --env")
+                    .Because("that many do not fit a command's environment")
+                    .Remedy("put them into a file of the workspace"));
   }
   std::map<std::string, std::string> variables;
   for (const OptionValue& value : given->second) {
@@ -143,6 +147,7 @@ Status CheckSizes(const RunRequest& request) {
   }
   if (total > kMostArgumentBytes) {
     return Fail(Error(Code::kInvalidArgument, "arguments and variables are longer than 1MiB together")
+                    .Because("a command takes no more")
                     .Remedy("give them on stdin or in a file of the workspace"));
   }
   return {};
@@ -150,7 +155,9 @@ Status CheckSizes(const RunRequest& request) {
 
 Status ReadFlags(const CommandLine& line, RunRequest& request) {
   if (line.Has(Option::kQuiet) && line.Has(Option::kVerbose)) {
-    return Fail(Error(Code::kInvalidArgument, "--quiet and --verbose exclude each other").Remedy("leave one out"));
+    return Fail(Error(Code::kInvalidArgument, "--quiet and --verbose exclude each other")
+                    .Because("one leaves out what the other adds")
+                    .Remedy("leave one out"));
   }
   if (line.Has(Option::kTty) && line.Has(Option::kJson)) {
     return Fail(Error(Code::kInvalidArgument, "--tty and --json exclude each other")

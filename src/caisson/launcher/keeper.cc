@@ -16,11 +16,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/launch_plan.h"
 #include "caisson/storage/remove_tree.h"
+#include "caisson/storage/sandbox_folders.h"
 
 namespace caisson::launcher {
 namespace {
@@ -122,6 +124,7 @@ class KeeperLoop {
       if (n != sizeof request) break;
       if (request.verb == Request::Verb::kMake) {
         Answer(MakeSlot());
+        if (!std::exchange(collected_, true)) storage::RemoveLeftOverFolders(sandboxes_);
       } else {
         Release(request.block, request.folder);
       }
@@ -141,9 +144,8 @@ class KeeperLoop {
   }
 
   Result<Slot> FillSlot(std::uint32_t block) {
-    CAISSON_CHECK_OK(OpenFolder());
     const std::uint32_t first_id = UidBlocks::FirstId(block);
-    CAISSON_TRY(os::Cgroup sandbox, folder_->MakeChild(SlotName(block)));
+    CAISSON_TRY(os::Cgroup sandbox, MakeSandboxCgroup(block));
     CAISSON_TRY(NamespacePair spaces, MakeNamespaces(sandbox, first_id));
     CAISSON_CHECK_OK(sandbox.EnableControllers());
     CAISSON_TRY(os::Cgroup guest, sandbox.MakeChild("guest"));
@@ -160,7 +162,16 @@ class KeeperLoop {
                 .first_leaf = std::move(leaf)};
   }
 
-  // Caisson's folder of cgroups, which another process may have removed since.
+  // The last sandbox of another process takes Caisson's folder of cgroups away with it, also between two steps here.
+  Result<os::Cgroup> MakeSandboxCgroup(std::uint32_t block) {
+    constexpr int kAttempts = 100;
+    for (int attempt = 1;; ++attempt) {
+      const Status opened = OpenFolder();
+      Result<os::Cgroup> sandbox = opened ? folder_->MakeChild(SlotName(block)) : Fail(opened.error());
+      if (sandbox || sandbox.error().errno_value() != ENOENT || attempt == kAttempts) return sandbox;
+    }
+  }
+
   Status OpenFolder() {
     if (!roots_) {
       CAISSON_TRY(os::Cgroup roots, os::Cgroup::Roots());
@@ -205,6 +216,7 @@ class KeeperLoop {
   std::optional<os::Cgroup> roots_;
   std::optional<os::Cgroup> folder_;
   std::set<std::uint32_t> held_;
+  bool collected_ = false;  // what killed launchers left
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::Launc
 }
 
 tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::LaunchPlan& plan, const Slot& slot,
-                                           const LaunchInputs& inputs, std::string& folder) {
+                                           const LaunchInputs& inputs, Launch::Folder& folder) {
   const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
   const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
   Mounts mounts;
@@ -84,9 +84,9 @@ tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::L
     if (!folders) return fail(Step::kHostImage, folders.error());
     mounts.folders = *std::move(folders);
   }
-  if (plan.storage == plan::Storage::kDirectory) folder = plan.id;
+  if (plan.storage == plan::Storage::kDirectory) folder.name = plan.id;
   auto layer = plan.storage == plan::Storage::kTmpfs ? WritableLayer::MakeTmpfs(plan, first_id)
-                                                     : WritableLayer::MakeFolder(trees.sandboxes(), folder, first_id);
+                                                     : WritableLayer::MakeFolder(trees.sandboxes(), folder.name);
   if (!layer) return fail(Step::kWritableLayer, layer.error());
   auto root = layer->Overlay(*lower, "root", first_id);
   if (!root) return fail(Step::kRootOverlay, root.error());
@@ -95,6 +95,7 @@ tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::L
   if (!devices) return fail(Step::kMountDev, devices.error());
   mounts.devices = *std::move(devices);
   if (auto error = MakeWorkspace(trees, plan, inputs.workspace, *layer, first_id, mounts)) return tl::unexpected(*error);
+  if (plan.storage == plan::Storage::kDirectory) folder.lock = std::move(*layer).TakeFolder();
   return mounts;
 }
 
@@ -193,7 +194,7 @@ std::optional<StepError> AwaitRoot(const os::Fd& report) {
 }  // namespace
 
 tl::expected<os::PidFd, StepError> Launch::Run(const plan::LaunchPlan& plan, const Slot& slot, LaunchInputs inputs,
-                                               std::string& folder) {
+                                               Folder& folder) {
   const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
   if (auto error = SetLimits(plan, slot)) return tl::unexpected(*error);
   auto mounts = MakeMounts(trees_, plan, slot, inputs, folder);

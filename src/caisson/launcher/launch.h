@@ -32,6 +32,7 @@ struct Launched {
   Slot slot;
   os::PidFd guest;
   std::string folder;  // of the writable layer below `sandboxes`, empty with tmpfs
+  os::Fd folder_lock;
 };
 
 // Starts one sandbox: makes its mounts, clones the guest into the slot's cgroups and namespaces and waits until its root
@@ -41,9 +42,13 @@ class Launch {
   Launch(const HostTrees& trees, const os::Fd& own_network, const os::Fd& own_cgroups)
       : trees_(trees), own_network_(own_network), own_cgroups_(own_cgroups) {}
 
-  // `folder` gets the name of the writable layer's folder as soon as there is one.
+  struct Folder {
+    std::string name;
+    os::Fd lock;
+  };
+  // `folder` is filled as soon as the writable layer has one.
   tl::expected<os::PidFd, StepError> Run(const plan::LaunchPlan& plan, const Slot& slot, LaunchInputs inputs,
-                                         std::string& folder);
+                                         Folder& folder);
 
  private:
   const HostTrees& trees_;

@@ -10,6 +10,7 @@
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
 #include "caisson/plan/limits.h"
+#include "caisson/storage/sandbox_folders.h"
 
 namespace caisson::launcher {
 namespace {
@@ -57,9 +58,8 @@ Result<WritableLayer> WritableLayer::MakeTmpfs(const plan::LaunchPlan& plan, std
   return WritableLayer(std::move(mount));
 }
 
-Result<WritableLayer> WritableLayer::MakeFolder(const os::Fd& sandboxes, const std::string& name,
-                                                std::uint32_t /*first_id*/) {
-  CAISSON_TRY(os::Fd folder, MakeOwnedFolder(sandboxes, name, 0700, 0));
+Result<WritableLayer> WritableLayer::MakeFolder(const os::Fd& sandboxes, const std::string& name) {
+  CAISSON_TRY(os::Fd folder, storage::MakeSandboxFolder(sandboxes, name));
   return WritableLayer(std::move(folder));
 }
 

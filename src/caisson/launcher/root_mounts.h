@@ -18,13 +18,15 @@ class WritableLayer {
   // In a tmpfs of its own, at most `disk_bytes` and half of `memory_bytes`, since its pages count as the sandbox's memory:
   // a full disk must come before the memory limit.
   static Result<WritableLayer> MakeTmpfs(const plan::LaunchPlan& plan, std::uint32_t first_id);
-  // In a folder named `name` below `sandboxes`. Only root may enter it from the host.
-  static Result<WritableLayer> MakeFolder(const os::Fd& sandboxes, const std::string& name, std::uint32_t first_id);
+  // In a folder named `name` below `sandboxes`, locked as long as this object or its `TakeFolder` lives.
+  static Result<WritableLayer> MakeFolder(const os::Fd& sandboxes, const std::string& name);
 
   // An overlay of `lower` with this layer's folders upper_`name` and work_`name`; the merged root belongs to `owner`.
   // Options: redirect_dir=on so that a lower folder can be renamed; metacopy and index off, since both trust the
   // upper more than a hostile writer deserves; volatile, since nothing of it outlives the sandbox.
   Result<os::DetachedMount> Overlay(const os::DetachedMount& lower, const std::string& name, std::uint32_t owner) const;
+
+  os::Fd TakeFolder() && { return std::move(folder_); }
 
  private:
   explicit WritableLayer(os::Fd folder) : folder_(std::move(folder)) {}

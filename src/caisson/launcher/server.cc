@@ -24,6 +24,8 @@ using plan::LaunchRequest;
 using plan::Step;
 
 constexpr std::chrono::seconds kDestroyPatience{5};
+// A request that was made for sure, since the engine starts no launcher without need, but may still be on its way.
+constexpr std::chrono::seconds kRequestPatience{10};
 
 // A reply and the descriptors beside it.
 struct Answer {
@@ -119,13 +121,14 @@ class Server {
     if (!slot) return Failed(Step::kSlot, slot.error().errno_value(), slot.error().message());
     const std::uint32_t block = slot->block;
     Launch launch(trees_, own_network_, own_cgroups_);
-    std::string folder;
+    Launch::Folder folder;
     auto guest = launch.Run(plan, *slot, std::move(inputs), folder);
     if (!guest) {
-      (void)keeper_.ReturnSlot(block, folder);
+      (void)keeper_.ReturnSlot(block, folder.name);
       return Failed(guest.error().step, guest.error().errno_value, guest.error().message);
     }
-    Sandbox sandbox{.launched = {.slot = *std::move(slot), .guest = *std::move(guest), .folder = std::move(folder)},
+    Sandbox sandbox{.launched = {.slot = *std::move(slot), .guest = *std::move(guest),
+                                 .folder = std::move(folder.name), .folder_lock = std::move(folder.lock)},
                     .pids = plan.pids};
     Answer answer = DescribeSandbox(sandbox);
     const bool failed = answer.reply.failed_step != Step::kNone;
@@ -233,7 +236,10 @@ Status RefuseExecutableMemory() {
   return {};
 }
 
+// Tells the engine why the launcher cannot start, as the answer to its first request: a connection that closes with a
+// request unread loses what was written to it.
 int Report(const os::Fd& engine, Step step, const Error& error) {
+  (void)os::ReceivePacket(engine.get(), sizeof(LaunchRequest), Deadline::In(kRequestPatience));
   const LaunchReply reply = Failed(step, error.errno_value(), error.message()).reply;
   (void)os::SendWithFds(engine.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, {});
   return 1;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "caisson/base/id.h"
 #include "caisson/os/fd.h"
 #include "caisson/storage/host_etc.h"
 #include "caisson/storage/remove_tree.h"
@@ -125,8 +125,8 @@ Status FillSkeleton(int host_root, int images, const std::string& unfinished) {
 }
 
 Status MakeSkeleton(int host_root, int images, const std::string& name) {
-  const std::string unfinished = name + ".new." + std::to_string(getpid());
-  CAISSON_CHECK_OK(RemoveTree(images, unfinished.c_str()));
+  // Not by pid: every launcher is number 1 of its own namespace.
+  const std::string unfinished = name + ".new." + SandboxId::Random().text();
   if (const Status filled = FillSkeleton(host_root, images, unfinished); !filled) {
     (void)RemoveTree(images, unfinished.c_str());
     return filled;
