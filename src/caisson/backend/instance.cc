@@ -19,7 +19,10 @@ constexpr std::chrono::seconds kGuestPatience{10};
 constexpr std::chrono::seconds kDestroyPatience{5};
 
 std::string FilterBytes(plan::FilterKind kind) {
-  const std::vector<sock_filter> program = plan::CompileFilter(kind);
+  // Linux 6.3. The launcher has set it where it is.
+  const bool has_sysctl = access("/proc/sys/vm/memfd_noexec", F_OK) == 0;
+  const std::vector<sock_filter> program =
+      plan::CompileFilter(kind, has_sysctl ? plan::MemoryFiles::kNonExecutable : plan::MemoryFiles::kRefused);
   const auto bytes = std::as_bytes(std::span(program));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

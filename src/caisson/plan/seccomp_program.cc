@@ -20,6 +20,8 @@ using Program = std::vector<sock_filter>;
 constexpr std::uint32_t kX32Bit = 0x40000000;         // __X32_SYSCALL_BIT: these numbers are calls of the x32 ABI
 constexpr std::uint32_t kFirstNegative = 0x80000000;  // the number is an int; syscall(-1) is a way to ask for ENOSYS
 
+constexpr std::uint32_t kMemfdCreate = 319;
+
 void Emit(Program& program, int code, std::uint32_t value) {
   program.push_back({static_cast<std::uint16_t>(code), 0, 0, value});
 }
@@ -59,14 +61,18 @@ void Append(std::vector<Range>& ranges, const Range& range) {
 }
 
 // The verdicts of PID 1 over all 2^32 numbers, in their order.
-std::vector<Range> GuestRanges() {
+std::vector<Range> GuestRanges(MemoryFiles memory_files) {
   std::vector<Range> ranges;
   std::uint32_t next = 0;
   for (const Syscall& call : SyscallTable()) {
     if (call.number != next) Append(ranges, {next, ReturnOf(ENOSYS), {}});
+    next = call.number + 1u;
+    if (call.number == kMemfdCreate && memory_files == MemoryFiles::kRefused) {
+      Append(ranges, {call.number, ReturnOf(ENOSYS), {}});
+      continue;
+    }
     const std::uint16_t error = call.binds == Binds::kCommands ? std::uint16_t{0} : call.error;
     Append(ranges, {call.number, ReturnOf(error), call.refusals});
-    next = call.number + 1u;
   }
   Append(ranges, {next, ReturnOf(ENOSYS), {}});
   Append(ranges, {kX32Bit, SECCOMP_RET_KILL_PROCESS, {}});
@@ -168,9 +174,9 @@ void EmitPrologue(Program& program) {
   EmitLoad(program, offsetof(seccomp_data, nr));
 }
 
-void EmitGuest(Program& program) {
+void EmitGuest(MemoryFiles memory_files, Program& program) {
   std::vector<PendingJump> pending;
-  EmitSearch(GuestRanges(), program, pending);
+  EmitSearch(GuestRanges(memory_files), program, pending);
   EmitPending(pending, program);
 }
 
@@ -186,12 +192,12 @@ void EmitCommand(Program& program) {
 
 }  // namespace
 
-std::vector<sock_filter> CompileFilter(FilterKind kind) {
+std::vector<sock_filter> CompileFilter(FilterKind kind, MemoryFiles memory_files) {
   Program program;
   EmitPrologue(program);
   switch (kind) {
     case FilterKind::kGuest:
-      EmitGuest(program);
+      EmitGuest(memory_files, program);
       break;
     case FilterKind::kCommand:
       EmitCommand(program);

@@ -15,10 +15,14 @@ enum class FilterKind {
   kCommand,
 };
 
+// What memfd_create(2) may do. kNonExecutable: all but executable memory files, where the sysctl vm.memfd_noexec holds
+// the rest (Linux 6.3). kRefused: nothing, where there is no such sysctl and so every memory file can be executed.
+enum class MemoryFiles { kNonExecutable, kRefused };
+
 // The seccomp program (SECCOMP_SET_MODE_FILTER of seccomp(2)) that gives every call the verdict of syscall_table.h.
 // Calls of another architecture kill the process, and so do x32 calls in kGuest. Pure; the program is valid only while
 // the table has fewer than 256 ranges of equal verdict, since a jump spans at most 255 instructions: the test holds
 // that.
-std::vector<sock_filter> CompileFilter(FilterKind kind);
+std::vector<sock_filter> CompileFilter(FilterKind kind, MemoryFiles memory_files = MemoryFiles::kNonExecutable);
 
 }  // namespace caisson::plan

@@ -169,6 +169,18 @@ TEST(SeccompProgram, StaysSmall) {
   EXPECT_LE(CompileFilter(FilterKind::kCommand).size(), 8u);
 }
 
+TEST(SeccompProgram, RefusesEveryMemoryFileWhereNoneCanBeMadeNonExecutable) {
+  BpfInterpreter usual(CompileFilter(FilterKind::kGuest));
+  BpfInterpreter strict(CompileFilter(FilterKind::kGuest, MemoryFiles::kRefused));
+  std::vector<std::uint32_t> different;
+  for (std::uint32_t number = 0; number < 1024; ++number) {
+    const seccomp_data call = CallOf(number, AUDIT_ARCH_X86_64, {});
+    if (usual.Run(call) != strict.Run(call)) different.push_back(number);
+  }
+  EXPECT_EQ(different, std::vector<std::uint32_t>{SYS_memfd_create});
+  EXPECT_EQ(strict.Run(CallOf(SYS_memfd_create, AUDIT_ARCH_X86_64, {})), SECCOMP_RET_ERRNO | ENOSYS);
+}
+
 TEST(SyscallTable, HasEveryNumberOfTheSystemHeader) {
   std::ifstream header("/usr/include/x86_64-linux-gnu/asm/unistd_64.h");
   if (!header) header.open("/usr/include/asm/unistd_64.h");
