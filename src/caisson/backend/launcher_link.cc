@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -13,6 +11,7 @@
 
 #include "caisson/backend/launch_error.h"
 #include "caisson/backend/spawn_child.h"
+#include "caisson/os/clone.h"
 #include "caisson/os/socket.h"
 
 namespace caisson::backend {
@@ -55,10 +54,12 @@ Result<pid_t> Spawn(const std::string& path, const char* argument, const std::ar
   const std::array<char*, 3> argv = {name.data(), text.data(), nullptr};
   plan.path = path.c_str();
   plan.argv = argv.data();
-  const long pid = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
-  if (pid == 0) RunSpawnChild(plan);
+  clone_args args{};
+  args.flags = CLONE_NEWPID;
+  args.exit_signal = SIGCHLD;
+  const pid_t pid = os::CloneSharingMemory(args, RunSpawnChild, &plan);
   if (pid < 0) return Fail(Error::FromErrno(errno, "cannot start the launcher in a pid namespace"));
-  return static_cast<pid_t>(pid);
+  return pid;
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 
 namespace caisson::backend {
 
-void RunSpawnChild(const SpawnPlan& plan) {
+void RunSpawnChild(void* argument) {
+  const SpawnPlan& plan = *static_cast<const SpawnPlan*>(argument);
   for (int signal_number = 1; signal_number < NSIG; ++signal_number) signal(signal_number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

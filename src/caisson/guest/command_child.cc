@@ -178,7 +178,8 @@ bool Confine(ChildPlan& plan) {
          Step(plan, "seccomp", RestrictCalls(plan));
 }
 
-void RunCommandChild(ChildPlan& plan) {
+void RunCommandChild(void* argument) {
+  ChildPlan& plan = *static_cast<ChildPlan*>(argument);
   if (Confine(plan)) Step(plan, "exec", Execute(plan));
   _exit(127);
 }

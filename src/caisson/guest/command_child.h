@@ -30,7 +30,7 @@ struct ChildPlan {
 // Returns false with failed_step and error set.
 bool Confine(ChildPlan& plan);
 
-// Confines, then executes the program. Never returns.
-[[noreturn]] void RunCommandChild(ChildPlan& plan);
+// Confines as `plan`, a ChildPlan, says, then executes the program. Never returns.
+void RunCommandChild(void* plan);
 
 }  // namespace caisson::guest

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -19,6 +18,7 @@
 
 #include "caisson/guest/file_operation.h"
 #include "caisson/guest/lockdown.h"
+#include "caisson/os/clone.h"
 
 namespace caisson::guest {
 namespace {
@@ -97,38 +97,6 @@ clone_args CloneArguments(int cgroup) {
   return args;
 }
 
-constexpr std::size_t kChildStack = 64U << 10U;
-
-// As vfork(2), but by clone3 and on a stack of its own: the guest waits until the child has executed or ended.
-pid_t CloneInPlace(ChildPlan& plan, int cgroup) {
-  static char* const stack = static_cast<char*>(
-      mmap(nullptr, kChildStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0));
-  if (stack == MAP_FAILED) return -1;
-  clone_args args = CloneArguments(cgroup);
-  args.flags |= CLONE_VM | CLONE_VFORK;
-  args.stack = reinterpret_cast<std::uint64_t>(stack);
-  args.stack_size = kChildStack;
-  long result = SYS_clone3;
-  // The child returns from the call on the new, empty stack and must not touch the guest's: it calls at once.
-  asm volatile(
-      "syscall\n\t"
-      "test %%rax, %%rax\n\t"
-      "jnz 1f\n\t"
-      "xor %%ebp, %%ebp\n\t"
-      "mov %[plan], %%rdi\n\t"
-      "call *%[run]\n\t"
-      "ud2\n"
-      "1:"
-      : "+a"(result)
-      : "D"(&args), "S"(sizeof args), [plan] "r"(&plan), [run] "r"(&RunCommandChild)
-      : "rcx", "r11", "memory");
-  if (result < 0) {
-    errno = static_cast<int>(-result);
-    return -1;
-  }
-  return static_cast<pid_t>(result);
-}
-
 // A process with a copy of the guest's memory that is confined like a command and then runs the file operation.
 pid_t CloneForOperation(ChildPlan& plan, int cgroup, const proto::FileOperation& operation) {
   clone_args args = CloneArguments(cgroup);
@@ -181,7 +149,7 @@ tl::expected<Started, NotStarted> StartCommand(const proto::StartCommand& reques
   plan.path = SearchPath(request.env());
   const int cgroup = leaf[0].get();
   const pid_t pid = request.has_file_operation() ? CloneForOperation(plan, cgroup, request.file_operation())
-                                                 : CloneInPlace(plan, cgroup);
+                                                 : os::CloneSharingMemory(CloneArguments(cgroup), RunCommandChild, &plan);
   if (pid < 0) return fail("clone", errno);
   if (plan.failed_step != nullptr) {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

@@ -113,8 +113,11 @@ std::string SlotName(std::uint32_t block) { return "s" + std::to_string(block); 
 // The keeper process itself.
 class KeeperLoop {
  public:
-  KeeperLoop(os::Fd connection, os::Fd sandboxes, UidBlocks blocks)
-      : connection_(std::move(connection)), sandboxes_(std::move(sandboxes)), blocks_(std::move(blocks)) {}
+  KeeperLoop(os::Fd connection, os::Fd sandboxes, UidBlocks blocks, plan::Expect expect)
+      : connection_(std::move(connection)),
+        sandboxes_(std::move(sandboxes)),
+        blocks_(std::move(blocks)),
+        expect_(expect) {}
 
   [[noreturn]] void Run() {
     while (true) {
@@ -152,7 +155,10 @@ class KeeperLoop {
     CAISSON_TRY(os::Cgroup leaf, sandbox.MakeChild(LeafName(1)));
     CAISSON_CHECK_OK(guest.SetCpuWeight(kGuestCpuWeight));
     CAISSON_CHECK_OK(sandbox.DelegateTo(first_id + kGuestId));
-    CAISSON_TRY(os::Fd network, os::EnterNewNetworkNamespace());
+    os::Fd network;
+    if (expect_ == plan::Expect::kManySandboxes) {
+      CAISSON_TRY(network, os::EnterNewNetworkNamespace());
+    }
     return Slot{.block = block,
                 .user_namespace = std::move(spaces.user),
                 .network_namespace = std::move(network),
@@ -198,10 +204,11 @@ class KeeperLoop {
     if (slot) {
       reply.block = slot->block;
       reply.mode = slot->sandbox.mode();
-      fds = {slot->user_namespace.get(), slot->network_namespace.get(), slot->cgroup_namespace.get()};
+      fds = {slot->user_namespace.get(), slot->cgroup_namespace.get()};
       for (const os::Cgroup* cgroup : {&slot->sandbox, &slot->guest, &slot->first_leaf}) {
         for (const int fd : cgroup->Directories()) fds.push_back(fd);
       }
+      if (slot->network_namespace.valid()) fds.push_back(slot->network_namespace.get());
     } else {
       reply.error = slot.error().errno_value() == 0 ? EIO : slot.error().errno_value();
       reply.code = slot.error().code();
@@ -213,6 +220,7 @@ class KeeperLoop {
   os::Fd connection_;
   os::Fd sandboxes_;
   UidBlocks blocks_;
+  plan::Expect expect_;
   std::optional<os::Cgroup> roots_;
   std::optional<os::Cgroup> folder_;
   std::set<std::uint32_t> held_;
@@ -221,7 +229,7 @@ class KeeperLoop {
 
 }  // namespace
 
-Result<Keeper> Keeper::Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine) {
+Result<Keeper> Keeper::Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine, plan::Expect expect) {
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
   CAISSON_TRY(UidBlocks blocks, UidBlocks::Open(runtime));
   os::Fd sandboxes(openat(data.get(), "sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
@@ -231,7 +239,7 @@ Result<Keeper> Keeper::Start(const os::Fd& data, const os::Fd& runtime, const os
   if (pid == 0) {
     ends.first.Reset();
     close(engine.get());
-    KeeperLoop(std::move(ends.second), std::move(sandboxes), std::move(blocks)).Run();
+    KeeperLoop(std::move(ends.second), std::move(sandboxes), std::move(blocks), expect).Run();
   }
   return Keeper(std::move(ends.first), std::move(blocks), pid);
 }
@@ -261,16 +269,19 @@ Result<Slot> Keeper::TakeSlot() {
   std::memcpy(&reply, message.data.data(), sizeof reply);
   if (reply.error != 0) return Fail(Error::FromErrno(reply.error, reply.message));
   const std::size_t each = reply.mode == os::CgroupMode::kUnified ? 1 : 4;
-  if (message.fds.size() != 3 + 3 * each) return Fail(Error(Code::kInternal, "the keeper's reply lacks descriptors"));
+  const std::size_t network = 2 + 3 * each;
+  if (message.fds.size() != network && message.fds.size() != network + 1) {
+    return Fail(Error(Code::kInternal, "the keeper's reply lacks descriptors"));
+  }
   const auto cgroup_at = [&](std::size_t index) {
     std::vector<os::Fd> directories;
-    for (std::size_t i = 0; i < each; ++i) directories.push_back(std::move(message.fds[3 + index * each + i]));
+    for (std::size_t i = 0; i < each; ++i) directories.push_back(std::move(message.fds[2 + index * each + i]));
     return os::Cgroup::FromDirectories(reply.mode, std::move(directories));
   };
   return Slot{.block = reply.block,
               .user_namespace = std::move(message.fds[0]),
-              .network_namespace = std::move(message.fds[1]),
-              .cgroup_namespace = std::move(message.fds[2]),
+              .network_namespace = message.fds.size() > network ? std::move(message.fds[network]) : os::Fd(),
+              .cgroup_namespace = std::move(message.fds[1]),
               .sandbox = cgroup_at(0),
               .guest = cgroup_at(1),
               .first_leaf = cgroup_at(2)};

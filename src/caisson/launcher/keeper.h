@@ -9,6 +9,7 @@
 #include "caisson/launcher/slot.h"
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/fd.h"
+#include "caisson/plan/launch_plan.h"
 
 namespace caisson::launcher {
 
@@ -19,7 +20,7 @@ class Keeper {
  public:
   // Forks the keeper. `data`: the data folder, for removing writable layers; `runtime`: the folder of lock files;
   // `engine`: the launcher's connection, which the keeper closes on its side.
-  static Result<Keeper> Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine);
+  static Result<Keeper> Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine, plan::Expect expect);
 
   Keeper(Keeper&& other) noexcept;
   Keeper& operator=(Keeper&&) = delete;

@@ -56,11 +56,12 @@ bool IsWellFormed(const plan::LaunchPlan& plan) {
 
 class Server {
  public:
-  Server(os::Fd engine, os::Fd own_network, os::Fd own_cgroups, HostTrees trees, Keeper keeper,
+  Server(os::Fd engine, os::Fd own_network, os::Fd own_cgroups, os::Fd first_network, HostTrees trees, Keeper keeper,
          plan::Expect expect)
       : engine_(std::move(engine)),
         own_network_(std::move(own_network)),
         own_cgroups_(std::move(own_cgroups)),
+        first_network_(std::move(first_network)),
         trees_(std::move(trees)),
         keeper_(std::move(keeper)),
         expect_(expect) {}
@@ -120,6 +121,10 @@ class Server {
     Result<Slot> slot = keeper_.TakeSlot();
     if (!slot) return Failed(Step::kSlot, slot.error().errno_value(), slot.error().message());
     const std::uint32_t block = slot->block;
+    if (const Status completed = AddNetwork(*slot); !completed) {
+      (void)keeper_.ReturnSlot(block, {});
+      return Failed(Step::kNetworkNamespace, completed.error().errno_value(), completed.error().message());
+    }
     Launch launch(trees_, own_network_, own_cgroups_);
     Launch::Folder folder;
     auto guest = launch.Run(plan, *slot, std::move(inputs), folder);
@@ -135,6 +140,17 @@ class Server {
     sandboxes_.emplace(block, std::move(sandbox));
     if (failed) Destroy(block);
     return answer;
+  }
+
+  // A slot that came without a network namespace gets the one made meanwhile, or a new one.
+  Status AddNetwork(Slot& slot) {
+    if (slot.network_namespace.valid()) return {};
+    if (first_network_.valid()) {
+      slot.network_namespace = std::move(first_network_);
+      return {};
+    }
+    CAISSON_TRY(slot.network_namespace, os::EnterNewNetworkNamespace());
+    return os::EnterNamespace(own_network_);
   }
 
   static Answer DescribeSandbox(const Sandbox& sandbox) {
@@ -213,6 +229,7 @@ class Server {
   os::Fd engine_;
   os::Fd own_network_;
   os::Fd own_cgroups_;
+  os::Fd first_network_;  // with kOneSandbox
   HostTrees trees_;
   Keeper keeper_;
   plan::Expect expect_;
@@ -249,7 +266,7 @@ int Report(const os::Fd& engine, Step step, const Error& error) {
 
 int RunServer(ServerInputs inputs, plan::Expect expect) {
   if (const Status refused = RefuseExecutableMemory(); !refused) return Report(inputs.engine, Step::kSysctl, refused.error());
-  auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine);
+  auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
   auto network = os::OpenNamespace("net");
@@ -257,7 +274,17 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   if (!network || !cgroups) return Report(inputs.engine, Step::kNetworkNamespace, Error(Code::kInternal, ""));
   auto trees = HostTrees::Enter(inputs.data);
   if (!trees) return Report(inputs.engine, Step::kHostImage, trees.error());
-  return Server(std::move(inputs.engine), *std::move(network), *std::move(cgroups), *std::move(trees),
+  os::Fd first_network;
+  if (expect == plan::Expect::kOneSandbox) {
+    // The keeper is busy with the rest of the slot: two at once.
+    auto made = os::EnterNewNetworkNamespace();
+    if (!made) return Report(inputs.engine, Step::kNetworkNamespace, made.error());
+    if (const Status back = os::EnterNamespace(*network); !back) {
+      return Report(inputs.engine, Step::kNetworkNamespace, back.error());
+    }
+    first_network = *std::move(made);
+  }
+  return Server(std::move(inputs.engine), *std::move(network), *std::move(cgroups), std::move(first_network), *std::move(trees),
                 *std::move(keeper), expect)
       .Run();
 }

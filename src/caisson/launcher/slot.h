@@ -14,7 +14,7 @@ namespace caisson::launcher {
 struct Slot {
   std::uint32_t block = 0;
   os::Fd user_namespace;
-  os::Fd network_namespace;
+  os::Fd network_namespace;  // invalid with Expect::kOneSandbox: the launcher makes that one meanwhile
   os::Fd cgroup_namespace;
   os::Cgroup sandbox;     // holds the limits
   os::Cgroup guest;       // PID 1, with a larger share of the processor than a command's
