@@ -103,7 +103,7 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data) {
   CAISSON_CHECK_OK(BecomeRoot(root));
   CAISSON_CHECK_OK(AttachProc());
   CAISSON_CHECK_OK(MakeMasks());
-  CAISSON_CHECK_OK(MakePoint("/new"));
+  for (const char* point : {"/new", "/lower", "/layer"}) CAISSON_CHECK_OK(MakePoint(point));
   CAISSON_CHECK_OK(MakePointAndAttach(skeleton, "/skeleton"));
   CAISSON_CHECK_OK(MakePointAndAttach(sandboxes, "/sandboxes"));
   CAISSON_CHECK_OK(MakePoint("/host"));

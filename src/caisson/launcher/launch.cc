@@ -50,7 +50,7 @@ std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slo
 }
 
 std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::LaunchPlan& plan, const os::Fd& folder,
-                                       const WritableLayer& layer, std::uint32_t first_id, Mounts& mounts) {
+                                       WritableLayer& layer, std::uint32_t first_id, Mounts& mounts) {
   if (plan.workspace == plan::WorkspaceMode::kNone) return std::nullopt;
   auto tree = MapWorkspace(trees, folder, first_id);
   if (!tree) return At(Step::kWorkspaceIdMap, tree.error());

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
@@ -31,6 +32,19 @@ Result<os::Fd> MakeOwnedFolder(const os::Fd& parent, const std::string& name, mo
 
 std::string PathOf(const os::Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
 
+Result<os::DetachedMount> MakeOverlay(const os::DetachedMount& lower, const os::Fd& upper, const os::Fd& work) {
+  CAISSON_TRY(os::FileSystem overlay, os::FileSystem::Open("overlay"));
+  overlay.Set("lowerdir", PathOf(lower))
+      .Set("upperdir", PathOf(upper))
+      .Set("workdir", PathOf(work))
+      .Set("redirect_dir", "on")
+      .Set("metacopy", "off")
+      .Set("index", "off")
+      .Set("xino", "off")
+      .Flag("volatile");
+  return overlay.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
 // Host ids to sandbox ids, where `owner` becomes agent and every other id x becomes first_id + kOwnIds + x.
 std::vector<os::IdRange> OwnerMap(std::uint32_t owner, std::uint32_t first_id) {
   const std::uint32_t others = first_id + UidBlocks::kOwnIds;
@@ -55,31 +69,42 @@ Result<WritableLayer> WritableLayer::MakeTmpfs(const plan::LaunchPlan& plan, std
       .Set("uid", std::to_string(first_id))
       .Set("gid", std::to_string(first_id));
   CAISSON_TRY(os::DetachedMount mount, tmpfs.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-  return WritableLayer(std::move(mount));
+  return WritableLayer(std::move(mount), Place::kDetached);
 }
 
 Result<WritableLayer> WritableLayer::MakeFolder(const os::Fd& sandboxes, const std::string& name) {
   CAISSON_TRY(os::Fd folder, storage::MakeSandboxFolder(sandboxes, name));
-  return WritableLayer(std::move(folder));
+  return WritableLayer(std::move(folder), Place::kAttachedElsewhere);
+}
+
+WritableLayer::WritableLayer(WritableLayer&& other) noexcept
+    : folder_(std::move(other.folder_)), place_(std::exchange(other.place_, Place::kAttachedElsewhere)) {}
+
+WritableLayer::~WritableLayer() {
+  if (place_ == Place::kAttachedHere) umount2("/layer", MNT_DETACH);
+}
+
+Status WritableLayer::AttachLayers(const os::DetachedMount& lower) {
+  CAISSON_CHECK_OK(os::Attach(lower, "/lower"));
+  if (place_ != Place::kDetached) return {};
+  CAISSON_CHECK_OK(os::Attach(folder_, "/layer"));
+  place_ = Place::kAttachedHere;
+  return {};
 }
 
 Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower, const std::string& name,
-                                                 std::uint32_t owner) const {
+                                                 std::uint32_t owner) {
   // The upper's root shows as the merged root: it keeps the mode that the lower's has.
   struct stat info {};
   if (fstat(lower.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read a layer"));
   CAISSON_TRY(const os::Fd upper, MakeOwnedFolder(folder_, "upper_" + name, info.st_mode & 07777, owner));
   CAISSON_TRY(const os::Fd work, MakeOwnedFolder(folder_, "work_" + name, 0700, owner));
-  CAISSON_TRY(os::FileSystem overlay, os::FileSystem::Open("overlay"));
-  overlay.Set("lowerdir", PathOf(lower))
-      .Set("upperdir", PathOf(upper))
-      .Set("workdir", PathOf(work))
-      .Set("redirect_dir", "on")
-      .Set("metacopy", "off")
-      .Set("index", "off")
-      .Set("xino", "off")
-      .Flag("volatile");
-  CAISSON_TRY(os::DetachedMount mount, overlay.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  Result<os::DetachedMount> mount = MakeOverlay(lower, upper, work);
+  if (mount || mount.error().errno_value() != EINVAL) return mount;
+  // Before Linux 6.15 overlayfs takes layers on attached mounts only; it makes its own copies of them.
+  CAISSON_CHECK_OK(AttachLayers(lower));
+  mount = MakeOverlay(lower, upper, work);
+  umount2("/lower", MNT_DETACH);
   return mount;
 }
 

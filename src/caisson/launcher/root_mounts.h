@@ -23,14 +23,22 @@ class WritableLayer {
 
   // An overlay of `lower` with this layer's folders upper_`name` and work_`name`; the merged root belongs to `owner`.
   // Options: redirect_dir=on so that a lower folder can be renamed; metacopy and index off, since both trust the
-  // upper more than a hostile writer deserves; volatile, since nothing of it outlives the sandbox.
-  Result<os::DetachedMount> Overlay(const os::DetachedMount& lower, const std::string& name, std::uint32_t owner) const;
+  // upper more than a hostile writer deserves; volatile, since nothing of it outlives the sandbox. `lower` is used up.
+  Result<os::DetachedMount> Overlay(const os::DetachedMount& lower, const std::string& name, std::uint32_t owner);
+
+  WritableLayer(WritableLayer&& other) noexcept;
+  WritableLayer& operator=(WritableLayer&&) = delete;
+  ~WritableLayer();
 
   os::Fd TakeFolder() && { return std::move(folder_); }
 
  private:
-  explicit WritableLayer(os::Fd folder) : folder_(std::move(folder)) {}
+  enum class Place { kDetached, kAttachedHere, kAttachedElsewhere };
+  WritableLayer(os::Fd folder, Place place) : folder_(std::move(folder)), place_(place) {}
+  Status AttachLayers(const os::DetachedMount& lower);
+
   os::Fd folder_;  // of a tmpfs this also holds the mount
+  Place place_;
 };
 
 // The workspace folder as the sandbox sees it: its owner's files belong to `agent`, those of all others to ids that are
