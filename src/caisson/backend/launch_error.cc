@@ -65,7 +65,8 @@ Code CodeOf(const plan::LaunchReply& reply) {
       reply.error == ENOSPC) {
     return Code::kResourceExhausted;
   }
-  return reply.failed_step == Step::kRequest ? Code::kInternal : Code::kUnsupported;
+  if (reply.failed_step != Step::kRequest) return Code::kUnsupported;
+  return reply.error == EPERM ? Code::kPermissionDenied : Code::kInternal;
 }
 
 }  // namespace

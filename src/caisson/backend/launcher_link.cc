@@ -144,6 +144,16 @@ Status LauncherLink::Forget(std::uint32_t slot) {
   plan::LaunchRequest request;
   request.verb = plan::Verb::kDestroy;
   request.slot = slot;
+  return Tell(request);
+}
+
+Status LauncherLink::Seal() {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kSeal;
+  return Tell(request);
+}
+
+Status LauncherLink::Tell(const plan::LaunchRequest& request) {
   const std::lock_guard lock(mutex_);
   return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, {});
 }

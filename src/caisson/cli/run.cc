@@ -14,7 +14,6 @@
 #include "caisson/cli/result_json.h"
 #include "caisson/cli/terminal.h"
 #include "caisson/cli/utf8.h"
-#include "caisson/os/identity.h"
 #include "caisson/sandbox/sandboxes.h"
 
 namespace caisson::cli {
@@ -100,9 +99,9 @@ Result<Finished> Run(const RunRequest& request) {
   // launcher must not inherit a changed signal mask.
   Interrupts interrupts;
   CAISSON_TRY(const std::unique_ptr<sandbox::Sandboxes> sandboxes, sandbox::Sandboxes::Start(options));
-  CAISSON_CHECK_OK(os::BecomeEngineUser());
   CAISSON_CHECK_OK(interrupts.Watch());
   CAISSON_TRY(const std::unique_ptr<sandbox::Sandbox> sandbox, sandboxes->Create(std::move(spec)));
+  CAISSON_CHECK_OK(sandboxes->GiveUpPrivileges());
   if (request.notices == Notices::kVerbose) PrintNotice("sandbox " + sandbox->id().text());
 
   CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, *sandbox, interrupts));

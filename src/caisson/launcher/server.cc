@@ -101,6 +101,9 @@ class Server {
       case plan::Verb::kDestroy:
         Destroy(request.slot);
         return std::nullopt;
+      case plan::Verb::kSeal:
+        sealed_ = true;
+        return std::nullopt;
     }
     return Failed(Step::kRequest, EBADMSG);
   }
@@ -112,6 +115,7 @@ class Server {
     if (!IsWellFormed(plan) || fds.size() != std::size_t{1} + has_image + has_workspace) {
       return Failed(Step::kRequest, EINVAL);
     }
+    if (sealed_ && (has_image || has_workspace)) return Failed(Step::kRequest, EPERM);
     LaunchInputs inputs{.control = std::move(fds[0]), .image = {}, .workspace = {}};
     if (has_image) inputs.image = std::move(fds[1]);
     if (has_workspace) inputs.workspace = std::move(fds[has_image ? 2 : 1]);
@@ -233,6 +237,7 @@ class Server {
   HostTrees trees_;
   Keeper keeper_;
   plan::Expect expect_;
+  bool sealed_ = false;
   bool ordered_ = true;  // the first slot is ordered before anything else is made
   std::map<std::uint32_t, Sandbox> sandboxes_;
   Retired retired_;

@@ -192,21 +192,11 @@ Primitive ProbeSeccomp() {
   return FromTrial("seccomp", result == 0 ? 0 : errno, "use a kernel with CONFIG_SECCOMP_FILTER");
 }
 
-Primitive ProbeMemfdSeals() {
-  const Fd file(memfd_create("caisson-probe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-  const bool sealed = file.valid() && fcntl(file.get(), F_ADD_SEALS, seals) == 0;
-  return FromTrial("memfd_seals", sealed ? 0 : errno, kNewerKernel);
-}
-
 Primitive ProbeMemfdNoexec() {
   const std::optional<std::string> value = ReadText("/proc/sys/vm/memfd_noexec");
   if (!value) {
-    return Degraded("memfd_noexec", "no such setting", "only the system call filter keeps executable memory files out",
+    return Degraded("memfd_noexec", "no such setting", "commands cannot use memory files (memfd_create) at all",
                     "boot Linux 6.3 or newer");
-  }
-  if (*value == "2") {
-    return Missing("memfd_noexec", "2: no executable memory files on this host", "sysctl -w vm.memfd_noexec=1");
   }
   return Ok("memfd_noexec", *value);
 }
@@ -221,17 +211,22 @@ struct MountTrial {
 // Where the trial's tmpfs is put; every Linux host has it, and only the child sees it covered.
 constexpr const char* kTrialRoot = "/tmp";
 
+// The layers of the image `host`: the host's own programs, with other owners.
+Result<DetachedMount> MapHostPrograms() {
+  CAISSON_TRY(const Fd space, MakeUserNamespace({{0, kFirstUid, 1}}, {{0, kFirstUid, 1}}));
+  CAISSON_TRY(DetachedMount tree, CloneTree(AT_FDCWD, "/usr"));
+  CAISSON_CHECK_OK(MapIds(tree, space));
+  return tree;
+}
+
 int MakeTrialOverlay() {
-  for (const char* folder : {"/tmp/lower", "/tmp/upper", "/tmp/work", "/tmp/mapped", "/tmp/merged"}) {
+  for (const char* folder : {"/tmp/lower", "/tmp/upper", "/tmp/work", "/tmp/merged"}) {
     if (mkdir(folder, 0755) != 0) return errno;
   }
-  const Result<Fd> space = MakeUserNamespace({{0, kFirstUid, 1}}, {{0, kFirstUid, 1}});
-  if (!space) return space.error().errno_value();
-  const Result<DetachedMount> lower = CloneTree(AT_FDCWD, "/tmp");
+  const Result<DetachedMount> lower = MapHostPrograms();
   if (!lower) return lower.error().errno_value();
-  if (const int error = ErrnoOf(MapIds(*lower, *space)); error != 0) return error;
-  if (const int error = ErrnoOf(Attach(*lower, "/tmp/mapped")); error != 0) return error;
-  const char* options = "lowerdir=/tmp/mapped/lower,upperdir=/tmp/mapped/upper,workdir=/tmp/mapped/work";
+  if (const int error = ErrnoOf(Attach(*lower, "/tmp/lower")); error != 0) return error;
+  const char* options = "lowerdir=/tmp/lower,upperdir=/tmp/upper,workdir=/tmp/work";
   return mount("overlay", "/tmp/merged", "overlay", 0, options) == 0 ? 0 : errno;
 }
 
@@ -246,11 +241,8 @@ int MakeTrialTmpfs() {
 }
 
 int MakeTrialIdMap() {
-  const Result<Fd> space = MakeUserNamespace({{0, kFirstUid, 1}}, {{0, kFirstUid, 1}});
-  if (!space) return space.error().errno_value();
-  const Result<DetachedMount> tree = CloneTree(AT_FDCWD, kTrialRoot);
-  if (!tree) return tree.error().errno_value();
-  return ErrnoOf(MapIds(*tree, *space));
+  const Result<DetachedMount> tree = MapHostPrograms();
+  return tree ? 0 : tree.error().errno_value();
 }
 
 void ProbeMounts(std::vector<Primitive>& list) {
@@ -263,7 +255,7 @@ void ProbeMounts(std::vector<Primitive>& list) {
       });
     };
     trial.tmpfs = InChild(MakeTrialTmpfs);
-    trial.id_map = after_tmpfs(MakeTrialIdMap);
+    trial.id_map = InChild(MakeTrialIdMap);
     trial.overlay = after_tmpfs(MakeTrialOverlay);
   }
   list.push_back(FromTrial("mount_api_tmpfs", trial.tmpfs, kNewerKernel));
@@ -282,9 +274,8 @@ Primitive ProbeUidRange() {
 Primitive ProbeCorePattern() {
   const std::string pattern = ReadText("/proc/sys/kernel/core_pattern").value_or("");
   if (!pattern.starts_with('|')) return Ok("core_pattern", pattern.empty() ? "none" : pattern);
-  return Degraded("core_pattern", pattern,
-                  "a crash may start that program of the host with a sandbox's memory as input",
-                  "sysctl -w kernel.core_pattern=core");
+  // A core size limit of exactly 1, which every command has, keeps the kernel from starting it. Source: core(5).
+  return Ok("core_pattern", pattern + ", which no crash in a sandbox starts");
 }
 
 }  // namespace
@@ -312,7 +303,6 @@ std::vector<Primitive> ProbeHost() {
   ProbeCgroups(list);
   list.push_back(ProbeLandlock());
   list.push_back(ProbeSeccomp());
-  list.push_back(ProbeMemfdSeals());
   list.push_back(ProbeMemfdNoexec());
   ProbeMounts(list);
   list.push_back(ProbeUidRange());

@@ -31,11 +31,12 @@ struct LaunchPlan {
   char id[32];  // a SandboxId, zero terminated
 };
 
-enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy };
+enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy, kSeal };
 
 // One request. kCreate takes the descriptors [the guest's end of the control socket] [image directory if kDirectory]
 // [workspace if not kNone].
-// kDestroy comes when the guest has died, and has no reply: what remains is to clean up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
+// kSeal has no reply: from then on kCreate is refused any folder of the host, since the engine has given up the rights
+// with which its caller opened them. kDestroy comes when the guest has died, and has no reply: what remains is to clean up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;

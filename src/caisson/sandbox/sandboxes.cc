@@ -6,6 +6,7 @@
 #include "caisson/backend/data_folders.h"
 #include "caisson/backend/instance.h"
 #include "caisson/backend/launcher_link.h"
+#include "caisson/os/identity.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -46,6 +47,11 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options
               backend::DataFolders::Open(options.data_directory, options.runtime_directory));
   CAISSON_TRY(auto link, backend::LauncherLink::Start(options.program_directory, folders, options.expect));
   return std::unique_ptr<Sandboxes>(new Sandboxes(std::move(link), std::move(folders.spool)));
+}
+
+Status Sandboxes::GiveUpPrivileges() {
+  CAISSON_CHECK_OK(link_->Seal());
+  return os::BecomeEngineUser();
 }
 
 Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec) {

@@ -41,16 +41,20 @@ struct EngineOptions {
 // Thread-safe. Destroying it destroys every sandbox it made.
 class Sandboxes {
  public:
-  // Starts the launcher. Call as root and before the first thread; give up privileges afterwards
-  // (os::BecomeEngineUser), nothing here needs them again.
+  // Starts the launcher. Call as root and before the first thread.
   // Errors: kUnsupported naming the primitive that lacks and its remedy; nothing is left behind.
   static Result<std::unique_ptr<Sandboxes>> Start(const EngineOptions& options);
   ~Sandboxes();
   Sandboxes(const Sandboxes&) = delete;
   Sandboxes& operator=(const Sandboxes&) = delete;
 
+  // Gives up root and every capability for good (os::BecomeEngineUser). The launcher then takes no folder of the host from
+  // this process any more: sandboxes with an image or workspace folder are made before. Call from the only thread, and
+  // before any command runs.
+  Status GiveUpPrivileges();
+
   // Blocks until the guest answers, at most 10 s. On error nothing is left behind.
-  // Errors: kUnsupported (a protection cannot be set up), kResourceExhausted (no uid range left), kUnavailable.
+  // Errors: kUnsupported (a protection cannot be set up), kPermissionDenied (a host folder after GiveUpPrivileges), kResourceExhausted (no uid range left), kUnavailable.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec);
 
  private:
