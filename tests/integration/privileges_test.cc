@@ -33,8 +33,8 @@ class Privileges : public IntegrationTest {
 
   static sandbox::SandboxSpec WithWorkspace() {
     sandbox::SandboxSpec spec;
-    spec.workspace = sandbox::Workspace{os::Fd(open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-                                        plan::WorkspaceMode::kReadWrite};
+    spec.workspace =
+        sandbox::Workspace{os::Fd(open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), plan::WorkspaceMode::kReadWrite};
     return spec;
   }
 };

@@ -22,7 +22,7 @@ Result<os::Fd> OpenFolder(int parent, const std::string& path, mode_t mode, uid_
     return Fail(Error::FromErrno(errno, "cannot make the folder " + path));
   }
   os::Fd folder(openat(parent, path.c_str(), kDirectory));
-  struct stat info {};
+  struct stat info{};
   if (!folder.valid() || fstat(folder.get(), &info) != 0) {
     return Fail(Error::FromErrno(errno, "cannot open the folder " + path));
   }

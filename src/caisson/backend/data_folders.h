@@ -7,8 +7,8 @@
 
 namespace caisson::backend {
 
-// The folders Caisson keeps on this host, made when they are missing. All belong to root and nobody else may write to them,
-// but for `spool`, which belongs to the engine. Needs root.
+// The folders Caisson keeps on this host, made when they are missing. All belong to root and nobody else may write to
+// them, but for `spool`, which belongs to the engine. Needs root.
 struct DataFolders {
   os::Fd data;     // holds `images` and `sandboxes`
   os::Fd runtime;  // lock files

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <span>
 
+#include "caisson/base/units.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/seccomp_program.h"
 
@@ -36,7 +37,8 @@ std::string MakeConfigure(const plan::LaunchPlan& plan) {
   configure.set_guest_filter(guest_filter);
   configure.set_command_filter(command_filter);
   configure.set_prepare_image(plan.image == plan::Image::kDirectory);
-  configure.set_file_size_limit(plan.disk_bytes);
+  // A little more than the layer holds: a full layer says ENOSPC before a signal ends the program.
+  configure.set_file_size_limit(plan.disk_bytes + KiB(64).value);
   return request.SerializeAsString();
 }
 
@@ -51,7 +53,7 @@ Status AwaitReady(const os::Fd& control) {
 
 // The descriptors come from inside: a pipe or a terminal is all they may be.
 bool IsStdio(const os::Fd& fd) {
-  struct stat info {};
+  struct stat info{};
   return fstat(fd.get(), &info) == 0 && (S_ISFIFO(info.st_mode) || (S_ISCHR(info.st_mode) && isatty(fd.get()) == 1));
 }
 
@@ -86,7 +88,8 @@ Result<proto::Reply> Instance::Ask(const proto::Request& request, const std::vec
                                    std::vector<os::Fd>& answer_fds) {
   const auto gone = [](Error error) { return Fail(std::move(error).Context("the sandbox does not answer")); };
   const std::lock_guard lock(control_mutex_);
-  if (const Status sent = os::SendFrame(control_.get(), request.SerializeAsString(), fds); !sent) return gone(sent.error());
+  if (const Status sent = os::SendFrame(control_.get(), request.SerializeAsString(), fds); !sent)
+    return gone(sent.error());
   auto frame = os::ReceiveFrame(control_.get(), Deadline::In(kGuestPatience));
   if (!frame) {
     KillAll();  // a late answer would be taken for the next one's

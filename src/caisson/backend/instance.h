@@ -15,8 +15,8 @@
 
 namespace caisson::backend {
 
-// One running sandbox of the process tier as the engine holds it: the guest's control stream, the sandbox's kill switch and
-// the leaves of its commands. Thread-safe. Destroying it destroys the sandbox.
+// One running sandbox of the process tier as the engine holds it: the guest's control stream, the sandbox's kill switch
+// and the leaves of its commands. Thread-safe. Destroying it destroys the sandbox.
 class Instance {
  public:
   // `fds`: the image and workspace descriptors that `plan` asks for. Blocks until the guest has locked itself down.
@@ -28,15 +28,16 @@ class Instance {
 
   struct Started {
     std::uint64_t command = 0;
-    os::Fd end;                  // closes, after one proto::End, when the command's own process ended
-    std::vector<os::Fd> stdio;   // stdin, stdout, stderr, or one terminal
+    os::Fd end;                 // closes, after one proto::End, when the command's own process ended
+    std::vector<os::Fd> stdio;  // stdin, stdout, stderr, or one terminal
     std::optional<Leaf> leaf;
-    int error = 0;               // errno of the step that failed; then nothing runs
+    int error = 0;  // errno of the step that failed; then nothing runs
     std::string step;
   };
   Result<Started> Start(const proto::StartCommand& request);
   Status Signal(std::uint64_t command, int signal);
-  // Says that the command of this leaf is over: it serves the next one, or is removed when nothing lives in it any more.
+  // Says that the command of this leaf is over: it serves the next one, or is removed when nothing lives in it any
+  // more.
   void Return(Leaf leaf);
 
   // Kills every process at once, without the guest's or the launcher's help. For a sandbox that does not answer.

@@ -17,7 +17,8 @@ constexpr const char* kDoctor = "see what this host lacks: caisson doctor";
 constexpr const char* kUserNamespaces = "allow user namespaces: sysctl user.max_user_namespaces=65536";
 constexpr const char* kCgroups = "mount the cgroup file systems read-write with the controllers memory, cpu and pids";
 constexpr const char* kIdMap = "use a folder on a file system with id-mapped mounts, such as ext4, xfs or btrfs";
-constexpr const char* kOverlay = "load the overlay module and keep the data folder on a file system that overlayfs can use";
+constexpr const char* kOverlay =
+    "load the overlay module and keep the data folder on a file system that overlayfs can use";
 
 Explanation Explain(Step step) {
   switch (step) {
@@ -76,10 +77,10 @@ Error ExplainFailure(const plan::LaunchReply& reply) {
   const Error system = Error::FromErrno(reply.error, "");
   std::string cause = reply.message[0] == '\0' ? system.cause() : std::string(reply.message) + ": " + system.cause();
   Error error = Error(CodeOf(reply), std::string("the sandbox cannot be set up: ") + explanation.primitive + " failed")
-      .Because(std::move(cause))
-      .Remedy(explanation.remedy)
-      .Detail("primitive", explanation.primitive)
-      .Detail("step", std::to_string(static_cast<unsigned>(reply.failed_step)));
+                    .Because(std::move(cause))
+                    .Remedy(explanation.remedy)
+                    .Detail("primitive", explanation.primitive)
+                    .Detail("step", std::to_string(static_cast<unsigned>(reply.failed_step)));
   return error.code() == Code::kResourceExhausted ? std::move(error).Retryable() : std::move(error);
 }
 

@@ -1,8 +1,8 @@
 #include "caisson/backend/launcher_link.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kEndPatience{10};
 // A program that somebody else could have changed is not started with root's rights.
 Result<os::Fd> OpenProgram(const std::string& path) {
   os::Fd program(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
+  struct stat info{};
   if (!program.valid() || fstat(program.get(), &info) != 0) {
     return Fail(Error(Code::kUnavailable, "cannot open " + path)
                     .Because(std::strerror(errno))
@@ -70,11 +70,9 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& pro
   CAISSON_TRY(const os::Fd launcher, OpenProgram(path));
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
   const char* argument = expect == plan::Expect::kManySandboxes ? "many" : "one";
-  CAISSON_TRY(const pid_t pid, Spawn(path, argument,
-                                     {ends.second.get(), folders.data.get(), folders.runtime.get()}));
+  CAISSON_TRY(const pid_t pid, Spawn(path, argument, {ends.second.get(), folders.data.get(), folders.runtime.get()}));
   CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
-  return std::unique_ptr<LauncherLink>(
-      new LauncherLink(std::move(ends.first), std::move(process), expect));
+  return std::unique_ptr<LauncherLink>(new LauncherLink(std::move(ends.first), std::move(process), expect));
 }
 
 LauncherLink::~LauncherLink() {

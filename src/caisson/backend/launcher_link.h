@@ -31,12 +31,13 @@ class LauncherLink {
     os::Fd kill;  // ends every process of the sandbox
     Leaf first_leaf;
   };
-  // `fds` as plan::LaunchRequest says. Errors: kUnsupported, kResourceExhausted; kUnavailable when the launcher is gone.
+  // `fds` as plan::LaunchRequest says. Errors: kUnsupported, kResourceExhausted; kUnavailable when the launcher is
+  // gone.
   Result<Created> Create(const plan::LaunchPlan& plan, const std::vector<int>& fds);
   // A fresh leaf; `retired_leaf`, when not 0, is removed once nothing runs in it.
   Result<Leaf> RotateLeaf(std::uint32_t slot, std::uint32_t retired_leaf);
-  // From now on the launcher takes no folder of the host from this process. To be called before giving up root: an engine
-  // that somebody takes over must not have files of root mounted that it could open, but not write.
+  // From now on the launcher takes no folder of the host from this process. To be called before giving up root: an
+  // engine that somebody takes over must not have files of root mounted that it could open, but not write.
   Status Seal();
   // Lets the launcher clean up after a sandbox whose guest has died. Does not wait for it.
   Status Forget(std::uint32_t slot);

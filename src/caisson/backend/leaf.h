@@ -35,9 +35,9 @@ class Leaf {
   std::optional<std::uint64_t> MemoryPeakBytes() const;
   bool RanOutOfMemory() const;
 
-  // Starts counting anew for the next command. False when the leaf cannot serve another one: it was killed, a background
-  // process lives in it, or its memory peak cannot be set back, or it still holds more than a little memory that would count
-  // as the next command's.
+  // Starts counting anew for the next command. False when the leaf cannot serve another one: it was killed, a
+  // background process lives in it, or its memory peak cannot be set back, or it still holds more than a little memory
+  // that would count as the next command's.
   bool Recycle();
 
  private:

@@ -9,7 +9,8 @@ struct SpawnPlan {
   int fds[3] = {-1, -1, -1};  // become 3, 4 and 5; each is above 5 now
 };
 
-// Of `plan`, a SpawnPlan: resets the signals, puts the descriptors in place, closes all others and executes. Exits with 127 when it cannot.
+// Of `plan`, a SpawnPlan: resets the signals, puts the descriptors in place, closes all others and executes. Exits with
+// 127 when it cannot.
 void RunSpawnChild(void* plan);
 
 }  // namespace caisson::backend

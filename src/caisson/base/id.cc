@@ -26,8 +26,8 @@ Result<SandboxId> SandboxId::Parse(std::string_view text) {
   const bool well_formed = text.size() == kLength && text.starts_with(kPrefix) &&
                            text.find_first_not_of(kAlphabet, kPrefix.size()) == std::string_view::npos;
   if (!well_formed) {
-    return Fail(Error(Code::kInvalidArgument, "not a sandbox id")
-                    .Because("an id is sb_ and 26 characters of a-z and 2-7"));
+    return Fail(
+        Error(Code::kInvalidArgument, "not a sandbox id").Because("an id is sb_ and 26 characters of a-z and 2-7"));
   }
   return SandboxId(std::string(text));
 }

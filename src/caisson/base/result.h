@@ -23,15 +23,15 @@ inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(st
 // CAISSON_TRY(auto fd, Open(...)): declares `fd` from the value, or returns the error to the caller.
 #define CAISSON_TRY(declaration, expression) \
   CAISSON_TRY_NAMED(CAISSON_CONCAT(result_, __LINE__), declaration, expression)
-#define CAISSON_TRY_NAMED(name, declaration, expression)               \
-  auto name = (expression);                                            \
-  if (!name) return ::caisson::Fail(std::move(name).error());          \
+#define CAISSON_TRY_NAMED(name, declaration, expression)      \
+  auto name = (expression);                                   \
+  if (!name) return ::caisson::Fail(std::move(name).error()); \
   declaration = std::move(*name)
 
 // CAISSON_CHECK_OK(Write(...)): returns the error of a Status to the caller.
-#define CAISSON_CHECK_OK(expression)                                      \
-  do {                                                                    \
-    if (auto status = (expression); !status) {                            \
-      return ::caisson::Fail(std::move(status).error());                  \
-    }                                                                     \
+#define CAISSON_CHECK_OK(expression)                     \
+  do {                                                   \
+    if (auto status = (expression); !status) {           \
+      return ::caisson::Fail(std::move(status).error()); \
+    }                                                    \
   } while (false)

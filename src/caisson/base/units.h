@@ -37,8 +37,7 @@ Result<std::chrono::milliseconds> ParseDuration(std::string_view text, std::stri
 Result<MilliCpus> ParseCpus(std::string_view text, std::string_view what);
 
 // A decimal count without sign. Range: `low` to `high`.
-Result<std::uint64_t> ParseCount(std::string_view text, std::string_view what, std::uint64_t low,
-                                 std::uint64_t high);
+Result<std::uint64_t> ParseCount(std::string_view text, std::string_view what, std::uint64_t low, std::uint64_t high);
 
 // The shortest exact form ParseBytes reads: "2GiB", "1536MiB", "1000".
 std::string FormatBytes(Bytes bytes);

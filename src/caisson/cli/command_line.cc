@@ -52,12 +52,15 @@ Error Misused(CommandId command, const std::string& explanation) {
         .Because("none follows it")
         .Remedy("write " + option + " " + info->metavar + "; see `" + HelpOf(command) + "`");
   }
-  return Error(Code::kInvalidArgument, "the options cannot be read").Because(explanation).Remedy("see `" + HelpOf(command) + "`");
+  return Error(Code::kInvalidArgument, "the options cannot be read")
+      .Because(explanation)
+      .Remedy("see `" + HelpOf(command) + "`");
 }
 
 Error Unexpected(CommandId command, const std::string& argument, bool has_program) {
   Error error(Code::kInvalidArgument, "unexpected argument " + Quoted(argument));
-  if (command != CommandId::kRun) return std::move(error).Because("it takes none").Remedy("see `" + HelpOf(command) + "`");
+  if (command != CommandId::kRun)
+    return std::move(error).Because("it takes none").Remedy("see `" + HelpOf(command) + "`");
   if (has_program) {
     return std::move(error).Because("only options stand before --").Remedy("see `" + HelpOf(command) + "`");
   }

@@ -46,8 +46,8 @@ int ConnectStdio(const ChildPlan& plan) {
   return Errno(syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */));
 }
 
-// Raises what a memory shortage does to this process over the guest, which must stay. The file is the process's own only
-// while it is dumpable; the guest, whose memory this may be, sleeps meanwhile, and no command has its uid.
+// Raises what a memory shortage does to this process over the guest, which must stay. The file is the process's own
+// only while it is dumpable; the guest, whose memory this may be, sleeps meanwhile, and no command has its uid.
 int OfferToOomKiller() {
   if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return errno;
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -127,7 +127,7 @@ bool Join(const char* directory, std::size_t length, const char* name, char (&bu
 
 // A folder is no program, though the kernel says only EACCES.
 bool IsFolder(const char* path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -167,14 +167,14 @@ bool Step(ChildPlan& plan, const char* step, int error) {
 }  // namespace
 
 bool Confine(ChildPlan& plan) {
-  return Step(plan, "cgroup", JoinCgroups(plan)) &&          // before anything of it can cost something
-         Step(plan, "signals", ResetSignals()) &&            //
-         Step(plan, "stdio", ConnectStdio(plan)) &&          // its own session, three descriptors
-         Step(plan, "oom_score", OfferToOomKiller()) &&      // while /proc/self is still ours to write
-         Step(plan, "limits", LimitResources(plan)) &&       //
-         Step(plan, "user", BecomeUser(plan)) &&             // no group, no capability
-         Step(plan, "chdir", Errno(chdir(plan.cwd))) &&      // with the command's rights, not the guest's
-         Step(plan, "landlock", RestrictFiles(plan)) &&      //
+  return Step(plan, "cgroup", JoinCgroups(plan)) &&      // before anything of it can cost something
+         Step(plan, "signals", ResetSignals()) &&        //
+         Step(plan, "stdio", ConnectStdio(plan)) &&      // its own session, three descriptors
+         Step(plan, "oom_score", OfferToOomKiller()) &&  // while /proc/self is still ours to write
+         Step(plan, "limits", LimitResources(plan)) &&   //
+         Step(plan, "user", BecomeUser(plan)) &&         // no group, no capability
+         Step(plan, "chdir", Errno(chdir(plan.cwd))) &&  // with the command's rights, not the guest's
+         Step(plan, "landlock", RestrictFiles(plan)) &&  //
          Step(plan, "seccomp", RestrictCalls(plan));
 }
 

@@ -6,8 +6,8 @@
 
 namespace caisson::guest {
 
-// Everything a command's first process does before its program runs, prepared by the guest: that process shares the guest's
-// memory until it executes, so nothing here may allocate, lock or throw.
+// Everything a command's first process does before its program runs, prepared by the guest: that process shares the
+// guest's memory until it executes, so nothing here may allocate, lock or throw.
 struct ChildPlan {
   int tasks[3] = {-1, -1, -1};  // cgroup v1 `tasks` files to join, -1: none
   int stdio[3] = {-1, -1, -1};

@@ -148,8 +148,9 @@ tl::expected<Started, NotStarted> StartCommand(const proto::StartCommand& reques
   plan.envp = envp.data();
   plan.path = SearchPath(request.env());
   const int cgroup = leaf[0].get();
-  const pid_t pid = request.has_file_operation() ? CloneForOperation(plan, cgroup, request.file_operation())
-                                                 : os::CloneSharingMemory(CloneArguments(cgroup), RunCommandChild, &plan);
+  const pid_t pid = request.has_file_operation()
+                        ? CloneForOperation(plan, cgroup, request.file_operation())
+                        : os::CloneSharingMemory(CloneArguments(cgroup), RunCommandChild, &plan);
   if (pid < 0) return fail("clone", errno);
   if (plan.failed_step != nullptr) {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

@@ -40,7 +40,7 @@ os::Fd OpenRegular(const std::string& path, int flags, struct stat& info, proto:
 }
 
 proto::FileReply Read(const proto::ReadFile& request) {
-  struct stat info {};
+  struct stat info{};
   proto::FileReply reply;
   const os::Fd file = OpenRegular(request.path(), O_RDONLY, info, reply);
   if (!file.valid()) return reply;
@@ -63,7 +63,7 @@ int MakeParents(const std::string& path) {
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     if (mkdir(path.substr(0, slash).c_str(), 0777) == 0 || errno == EEXIST) continue;
     const int error = errno;
-    struct stat info {};
+    struct stat info{};
     // A parent that is there but whose own parent is not writable gives EACCES or EROFS rather than EEXIST.
     if (stat(path.substr(0, slash).c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return error;
   }
@@ -84,7 +84,7 @@ std::string Resolve(std::string path) {
 }
 
 proto::FileReply Append(const std::string& path, const std::string& content) {
-  struct stat info {};
+  struct stat info{};
   proto::FileReply reply;
   const os::Fd file = OpenRegular(path, O_WRONLY | O_APPEND, info, reply);
   if (!file.valid()) return reply;
@@ -114,7 +114,7 @@ proto::FileReply Write(const proto::WriteFile& request, int in) {
   if (!content) return Failed("content", EFBIG);
   if (content->size() != request.size()) return Failed("content", EPIPE);
   const std::string path = Resolve(request.path());
-  struct stat info {};
+  struct stat info{};
   const bool exists = lstat(path.c_str(), &info) == 0;
   if (exists && request.if_exists() == proto::WriteFile::FAIL) return Failed("exists", EEXIST);
   if (exists && !S_ISREG(info.st_mode)) return Failed("not_a_regular_file", S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
@@ -131,7 +131,7 @@ proto::FileReply Write(const proto::WriteFile& request, int in) {
 
 void Describe(int folder, const char* name, proto::FileEntry& entry) {
   entry.set_name(name);
-  struct stat info {};
+  struct stat info{};
   if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return;  // it went away meanwhile
   entry.set_mode(info.st_mode);
   entry.set_size(static_cast<std::uint64_t>(info.st_size));

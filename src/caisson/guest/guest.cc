@@ -71,8 +71,7 @@ class Guest {
     if (!landlock) return Answer(landlock.error());
     if (const Status status = AllowFiles(*landlock); !status) return Answer(status.error());
     if (const Status status = LockDown(configure.guest_filter()); !status) return Answer(status.error());
-    confinement_.emplace(
-        Confinement{*std::move(landlock), configure.command_filter(), configure.file_size_limit()});
+    confinement_.emplace(Confinement{*std::move(landlock), configure.command_filter(), configure.file_size_limit()});
     return Answer("", 0);
   }
 

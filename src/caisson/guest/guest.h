@@ -4,8 +4,9 @@
 
 namespace caisson::guest {
 
-// The life of PID 1 of a sandbox: reads Configure, locks itself down, then starts commands on request and reaps until the control
-// stream closes. Every request is answered at once; what takes time happens in children. Call from the only thread; returns the exit status.
+// The life of PID 1 of a sandbox: reads Configure, locks itself down, then starts commands on request and reaps until
+// the control stream closes. Every request is answered at once; what takes time happens in children. Call from the only
+// thread; returns the exit status.
 int RunGuest(os::Fd control);
 
 }  // namespace caisson::guest

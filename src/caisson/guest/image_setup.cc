@@ -43,7 +43,7 @@ Status AddAgent(const char* path, std::string_view line) {
   // A FIFO or a link in its place neither blocks nor leads away.
   const os::Fd file(open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
   if (!file.valid()) return Fail(Error::FromErrno(errno, std::string("open ") + path));
-  struct stat info {};
+  struct stat info{};
   if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Fail(Error::FromErrno(EINVAL, std::string(path) + " is not a regular file"));
   }

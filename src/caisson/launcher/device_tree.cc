@@ -17,8 +17,8 @@ struct Device {
   unsigned major;
   unsigned minor;
 };
-constexpr std::array<Device, 6> kDevices = {{
-    {"null", 1, 3}, {"zero", 1, 5}, {"full", 1, 7}, {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0}}};
+constexpr std::array<Device, 6> kDevices = {
+    {{"null", 1, 3}, {"zero", 1, 5}, {"full", 1, 7}, {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0}}};
 
 struct Link {
   const char* name;

@@ -68,8 +68,7 @@ Status AttachProc() {
 Status MakeMasks() {
   CAISSON_TRY(os::FileSystem tmpfs, os::FileSystem::Open("tmpfs"));
   tmpfs.Set("mode", "0755").Set("size", "4k").Set("nr_inodes", "8");
-  CAISSON_TRY(const os::DetachedMount masks,
-              tmpfs.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+  CAISSON_TRY(const os::DetachedMount masks, tmpfs.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
   os::Fd file(openat(masks.get(), "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
   if (!file.valid() || mkdirat(masks.get(), "folder", 0555) != 0) {
     return Fail(Error::FromErrno(errno, "cannot make a mask"));
@@ -103,7 +102,8 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data) {
   CAISSON_CHECK_OK(BecomeRoot(root));
   CAISSON_CHECK_OK(AttachProc());
   CAISSON_CHECK_OK(MakeMasks());
-  for (const char* point : {"/new", "/lower", "/layer"}) CAISSON_CHECK_OK(MakePoint(point));
+  for (const char* point : {"/new", "/stage", "/stage/dev", "/stage/proc", "/lower", "/layer"})
+    CAISSON_CHECK_OK(MakePoint(point));
   CAISSON_CHECK_OK(MakePointAndAttach(skeleton, "/skeleton"));
   CAISSON_CHECK_OK(MakePointAndAttach(sandboxes, "/sandboxes"));
   CAISSON_CHECK_OK(MakePoint("/host"));

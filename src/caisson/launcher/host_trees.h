@@ -11,8 +11,8 @@ namespace caisson::launcher {
 
 // The launcher's own mount namespace: a handful of mounts instead of the host's dozens, since every sandbox starts from
 // a copy of it. Its root holds proc, the device tree, the built-in image, two empty things to mask with, and
-// empty points: `new` for a sandbox's root before it becomes the root, `lower` and `layer` for what older kernels want
-// attached while an overlay is made.
+// empty points: `stage` for a sandbox's dev and proc, `new` for its root before it becomes the root, `lower` and
+// `layer` for what older kernels want attached while an overlay is made.
 class HostTrees {
  public:
   // Moves the calling process into it. `data` is the data folder, whose `images` and `sandboxes` exist. Irreversible.

@@ -31,6 +31,8 @@ class Keeper {
   Status OrderSlot();
   // Errors: those of making it; kUnavailable when the keeper is gone.
   Result<Slot> TakeSlot();
+  // Readable when TakeSlot would not wait. Borrowed.
+  int connection() const { return connection_.get(); }
   // Gives a slot back whose processes are dead; `folder`, when not empty, names the writable layer to remove below
   // `sandboxes` of the data folder. Does not wait.
   Status ReturnSlot(std::uint32_t block, std::string_view folder);

@@ -18,6 +18,7 @@
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
+#include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
 
 namespace caisson::launcher {
@@ -37,7 +38,6 @@ StepError At(Step step, const Error& error) {
 struct Mounts {
   os::DetachedMount root;
   std::vector<HostTrees::ProgramFolder> folders;
-  os::DetachedMount devices;
   os::DetachedMount workspace;
 };
 
@@ -74,11 +74,12 @@ tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::L
   const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
   const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
   Mounts mounts;
-  auto lower = plan.image == plan::Image::kHost ? trees.CloneSkeleton(slot.user_namespace)
-                                                : trees.CloneHostFolder(inputs.image);
+  auto lower =
+      plan.image == plan::Image::kHost ? trees.CloneSkeleton(slot.user_namespace) : trees.CloneHostFolder(inputs.image);
   if (!lower) return fail(Step::kImage, lower.error());
   if (plan.image == plan::Image::kDirectory) {
-    if (const Status status = os::MapIds(*lower, slot.user_namespace); !status) return fail(Step::kImage, status.error());
+    if (const Status status = os::MapIds(*lower, slot.user_namespace); !status)
+      return fail(Step::kImage, status.error());
   } else {
     auto folders = trees.CloneProgramFolders(slot.user_namespace);
     if (!folders) return fail(Step::kHostImage, folders.error());
@@ -91,10 +92,8 @@ tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::L
   auto root = layer->Overlay(*lower, "root", first_id);
   if (!root) return fail(Step::kRootOverlay, root.error());
   mounts.root = *std::move(root);
-  auto devices = trees.CloneDevices();
-  if (!devices) return fail(Step::kMountDev, devices.error());
-  mounts.devices = *std::move(devices);
-  if (auto error = MakeWorkspace(trees, plan, inputs.workspace, *layer, first_id, mounts)) return tl::unexpected(*error);
+  if (auto error = MakeWorkspace(trees, plan, inputs.workspace, *layer, first_id, mounts))
+    return tl::unexpected(*error);
   if (plan.storage == plan::Storage::kDirectory) folder.lock = std::move(*layer).TakeFolder();
   return mounts;
 }
@@ -121,8 +120,8 @@ Result<Pipe> MakePipe() {
   return Pipe{os::Fd(ends[0]), os::Fd(ends[1])};
 }
 
-// The launcher is in the sandbox's network and cgroup namespaces only while it clones: the child inherits them, and has no
-// rights over the network namespace, since that belongs to the host's root.
+// The launcher is in the sandbox's network and cgroup namespaces only while it clones: the child inherits them, and has
+// no rights over the network namespace, since that belongs to the host's root.
 class BorrowedNamespaces {
  public:
   static Result<BorrowedNamespaces> Enter(const Slot& slot, const os::Fd& own_network, const os::Fd& own_cgroups) {
@@ -155,7 +154,8 @@ struct Child {
 Result<Child> Clone(const Slot& slot, const ChildPlan& child_plan) {
   int pidfd = -1;
   clone_args args{};
-  args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD | CLONE_INTO_CGROUP;
+  args.flags =
+      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD | CLONE_INTO_CGROUP;
   args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
   args.exit_signal = SIGCHLD;
   args.cgroup = static_cast<std::uint64_t>(slot.guest.unified());
@@ -168,15 +168,23 @@ Result<Child> Clone(const Slot& slot, const ChildPlan& child_plan) {
   return Child{pid, os::PidFd(os::Fd(pidfd))};
 }
 
-void FillChildPlan(const Mounts& mounts, ChildPlan& child) {
-  child.root = mounts.root.get();
-  child.devices = mounts.devices.get();
-  child.workspace = mounts.workspace.get();
+BuildOrder MakeOrder(const plan::LaunchPlan& plan, const Mounts& mounts) {
+  BuildOrder order;
+  order.has_workspace = mounts.workspace.valid() ? 1 : 0;
   for (const HostTrees::ProgramFolder& folder : mounts.folders) {
-    if (child.folder_count < 8) child.folders[child.folder_count++] = {folder.mount.get(), folder.name.c_str()};
+    if (order.folder_count == kMaxFolders) break;
+    folder.name.copy(order.folders[order.folder_count++], sizeof order.folders[0] - 1);
   }
-  child.hostname = "sandbox";
-  child.shm_inodes = kShmInodes;
+  std::to_string(std::min(kMaxShmBytes, plan.memory_bytes / 8)).copy(order.shm_size, sizeof order.shm_size - 1);
+  std::string_view(kShmInodes).copy(order.shm_inodes, sizeof order.shm_inodes - 1);
+  return order;
+}
+
+Status SendOrder(const os::Fd& orders, const BuildOrder& order, const Mounts& mounts, const os::Fd& control) {
+  std::vector<int> fds = {control.get(), mounts.root.get()};
+  if (mounts.workspace.valid()) fds.push_back(mounts.workspace.get());
+  for (std::uint32_t i = 0; i < order.folder_count; ++i) fds.push_back(mounts.folders[i].mount.get());
+  return os::SendWithFds(orders.get(), {reinterpret_cast<const char*>(&order), sizeof order}, fds);
 }
 
 // Waits until the sandbox is built: the report pipe closes, or says what failed.
@@ -193,40 +201,55 @@ std::optional<StepError> AwaitRoot(const os::Fd& report) {
 
 }  // namespace
 
-tl::expected<os::PidFd, StepError> Launch::Run(const plan::LaunchPlan& plan, const Slot& slot, LaunchInputs inputs,
-                                               Folder& folder) {
+Embryo::~Embryo() {
+  if (!process_.valid()) return;
+  (void)process_.Signal(SIGKILL);
+  process_.Reap();
+}
+
+tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {
   const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
-  if (auto error = SetLimits(plan, slot)) return tl::unexpected(*error);
-  auto mounts = MakeMounts(trees_, plan, slot, inputs, folder);
-  if (!mounts) return tl::unexpected(mounts.error());
-  auto go = MakePipe();
+  auto orders = os::SocketPair(os::SocketKind::kPacket);
   auto report = MakePipe();
   auto tasks = slot.guest.OpenTasks();
-  if (!go || !report) return fail(Step::kClone, !go ? go.error() : report.error());
+  auto devices = trees_.CloneDevices();
+  if (!orders || !report) return fail(Step::kClone, !orders ? orders.error() : report.error());
   if (!tasks) return fail(Step::kCgroup, tasks.error());
+  if (!devices) return fail(Step::kMountDev, devices.error());
 
-  const std::string shm_size = std::to_string(std::min(kMaxShmBytes, plan.memory_bytes / 8));
   ChildPlan child_plan;
-  FillChildPlan(*mounts, child_plan);
-  child_plan.go = go->read.get();
+  child_plan.orders = orders->second.get();
   child_plan.report = report->write.get();
-  child_plan.control = inputs.control.get();
-  child_plan.shm_size = shm_size.c_str();
+  child_plan.devices = devices->get();
+  child_plan.hostname = "sandbox";
   for (std::size_t i = 0; i < tasks->size(); ++i) child_plan.tasks[i] = (*tasks)[i].get();
+  // The child must see the end of this socket when the launcher ends.
+  child_plan.launcher_end = orders->first.get();
 
   Result<Child> child = [&]() -> Result<Child> {
     CAISSON_TRY(const auto borrowed, BorrowedNamespaces::Enter(slot, own_network_, own_cgroups_));
     return Clone(slot, child_plan);
   }();
   if (!child) return fail(Step::kClone, child.error());
-  report->write.Reset();
-  auto error = WriteIdMaps(child->pid, UidBlocks::FirstId(slot.block));
-  if (!error && write(go->write.get(), "1", 1) != 1) error = StepError{Step::kIdMaps, errno, "cannot let the guest go"};
-  if (!error) error = AwaitRoot(report->read);
-  if (!error) return std::move(child->pidfd);
-  (void)child->pidfd.Signal(SIGKILL);  // it has failed; what remains is to reap it
-  child->pidfd.Reap();
+  const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
+  Embryo embryo(std::move(slot), std::move(child->pidfd), std::move(orders->first), std::move(report->read));
+  auto error = WriteIdMaps(child->pid, first_id);
+  if (!error && !os::SendWithFds(embryo.orders().get(), "1", {})) {
+    error = StepError{Step::kIdMaps, EPIPE, "cannot let the guest go"};
+  }
+  if (!error) return embryo;
+  slot = embryo.TakeSlot();
   return tl::unexpected(*error);
+}
+
+std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs,
+                                        Folder& folder) const {
+  if (auto error = SetLimits(plan, embryo.slot())) return error;
+  const auto mounts = MakeMounts(trees_, plan, embryo.slot(), inputs, folder);
+  if (!mounts) return mounts.error();
+  // An embryo that has died says why in its report.
+  (void)SendOrder(embryo.orders(), MakeOrder(plan, *mounts), *mounts, inputs.control);
+  return AwaitRoot(embryo.report());
 }
 
 }  // namespace caisson::launcher

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,20 +36,47 @@ struct Launched {
   os::Fd folder_lock;
 };
 
-// Starts one sandbox: makes its mounts, clones the guest into the slot's cgroups and namespaces and waits until its root
-// is built. On failure nothing of it is left but the slot's own parts and, named by `folder`, its writable layer.
+// A process in the namespaces and cgroups of its slot that waits to become a sandbox. Made ahead of time: it knows
+// nothing of what it will be. Destroying it ends it.
+class Embryo {
+ public:
+  Embryo(Slot slot, os::PidFd process, os::Fd orders, os::Fd report)
+      : slot_(std::move(slot)), process_(std::move(process)), orders_(std::move(orders)), report_(std::move(report)) {}
+  Embryo(Embryo&&) = default;
+  Embryo& operator=(Embryo&&) = delete;
+  ~Embryo();
+
+  const Slot& slot() const { return slot_; }
+  const os::Fd& orders() const { return orders_; }
+  const os::Fd& report() const { return report_; }
+  // Once it is a guest.
+  Slot TakeSlot() { return std::move(slot_); }
+  os::PidFd TakeProcess() { return std::move(process_); }
+
+ private:
+  Slot slot_;
+  os::PidFd process_;
+  os::Fd orders_;
+  os::Fd report_;
+};
+
+// Starts sandboxes: first an embryo, then, when it is known what for, its mounts and the guest.
 class Launch {
  public:
   Launch(const HostTrees& trees, const os::Fd& own_network, const os::Fd& own_cgroups)
       : trees_(trees), own_network_(own_network), own_cgroups_(own_cgroups) {}
 
+  // Clones a process into the slot's cgroups and namespaces. On failure the slot is still the caller's.
+  tl::expected<Embryo, StepError> Prepare(Slot& slot) const;
+
   struct Folder {
     std::string name;
     os::Fd lock;
   };
-  // `folder` is filled as soon as the writable layer has one.
-  tl::expected<os::PidFd, StepError> Run(const plan::LaunchPlan& plan, const Slot& slot, LaunchInputs inputs,
-                                         Folder& folder);
+  // Makes the sandbox's mounts and waits until its root is built. `folder` is filled as soon as the writable layer has
+  // one. On failure nothing is left but the slot and, named by `folder`, the writable layer.
+  std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs,
+                                  Folder& folder) const;
 
  private:
   const HostTrees& trees_;

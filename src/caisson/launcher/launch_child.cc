@@ -4,8 +4,10 @@
 #include <linux/openat2.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,8 +15,7 @@
 #include <initializer_list>
 
 // Runs in the new process while it still has the launcher's descriptors: system calls only. Every step returns 0 or an
-// errno; BuildSandbox at the end is the list of
-// steps, and their order is the security argument.
+// errno; BuildSandbox at the end is the list of steps, and their order is the security argument.
 
 namespace caisson::launcher {
 namespace {
@@ -42,8 +43,7 @@ int OpenPoint(const char* path, int* point) {
 int AttachAt(int mount, const char* path) {
   int point = -1;
   if (const int error = OpenPoint(path, &point); error != 0) return error;
-  const int result =
-      Errno(move_mount(mount, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
+  const int result = Errno(move_mount(mount, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
   close(point);
   return result;
 }
@@ -79,9 +79,53 @@ int MountNew(const char* type, const Option* options, std::size_t count, unsigne
   return error;
 }
 
+// Moves what was prepared at `from`, with all that is mounted in it.
+int MoveTo(const char* from, const char* path) {
+  int point = -1;
+  if (const int error = OpenPoint(path, &point); error != 0) return error;
+  const int result = Errno(move_mount(AT_FDCWD, from, point, "", MOVE_MOUNT_T_EMPTY_PATH));
+  close(point);
+  return result;
+}
+
+// An order with its descriptors.
+struct Received {
+  BuildOrder order;
+  int fds[3 + kMaxFolders];
+  int fd_count;
+
+  int control() const { return fds[0]; }
+  int root() const { return fds[1]; }
+  int workspace() const { return order.has_workspace != 0 ? fds[2] : -1; }
+  int folder(std::uint32_t i) const { return fds[2 + (order.has_workspace != 0 ? 1 : 0) + i]; }
+};
+
 int AwaitIdMaps(const ChildPlan& plan) {
+  close(plan.launcher_end);
   char byte = 0;
-  return read(plan.go, &byte, 1) == 1 ? 0 : EPIPE;
+  const ssize_t n = read(plan.orders, &byte, 1);
+  if (n == 0) _exit(0);
+  return n == 1 ? 0 : errno;
+}
+
+int AwaitOrder(const ChildPlan& plan, Received* received) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof received->fds)] = {};
+  iovec vec{&received->order, sizeof received->order};
+  msghdr header{};
+  header.msg_iov = &vec;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  const ssize_t n = recvmsg(plan.orders, &header, MSG_CMSG_CLOEXEC);
+  if (n == 0) _exit(0);  // never needed
+  if (n < 0) return errno;
+  const cmsghdr* part = CMSG_FIRSTHDR(&header);
+  if (n != sizeof received->order || part == nullptr || part->cmsg_type != SCM_RIGHTS) return EBADMSG;
+  received->fd_count = static_cast<int>((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  const int* fds = reinterpret_cast<const int*>(CMSG_DATA(part));
+  for (int i = 0; i < received->fd_count; ++i) received->fds[i] = fds[i];
+  const std::uint32_t expected = 2 + received->order.has_workspace + received->order.folder_count;
+  return received->order.has_workspace <= 1 && static_cast<std::uint32_t>(received->fd_count) == expected ? 0 : EBADMSG;
 }
 
 int JoinCgroups(const ChildPlan& plan) {
@@ -97,30 +141,30 @@ int BecomeRootOfSandbox() {
   return Errno(syscall(SYS_setresuid, 0, 0, 0));
 }
 
-int MountRoot(const ChildPlan& plan) {
-  umask(0022);
-  if (move_mount(plan.root, "", AT_FDCWD, "/new", MOVE_MOUNT_F_EMPTY_PATH) != 0) return errno;
+int MountRoot(const Received& received) {
+  if (move_mount(received.root(), "", AT_FDCWD, "/new", MOVE_MOUNT_F_EMPTY_PATH) != 0) return errno;
   return Errno(chdir("/new"));
 }
 
-int MountFolders(const ChildPlan& plan) {
-  for (int i = 0; i < plan.folder_count; ++i) {
-    if (const int error = AttachAt(plan.folders[i].mount, plan.folders[i].name); error != 0) return error;
+int MountFolders(const Received& received) {
+  for (std::uint32_t i = 0; i < received.order.folder_count; ++i) {
+    if (const int error = AttachAt(received.folder(i), received.order.folders[i]); error != 0) return error;
   }
   return 0;
 }
 
 int MountDevpts() {
-  const Option options[] = {{"newinstance", nullptr}, {"ptmxmode", "0666"}, {"mode", "0620"}, {"gid", "5"}, {"max", "64"}};
-  return MountNew("devpts", options, 5, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "dev/pts");
+  const Option options[] = {
+      {"newinstance", nullptr}, {"ptmxmode", "0666"}, {"mode", "0620"}, {"gid", "5"}, {"max", "64"}};
+  return MountNew("devpts", options, 5, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "stage/dev/pts");
 }
 
-int MountShm(const ChildPlan& plan) {
-  const Option options[] = {{"mode", "1777"}, {"size", plan.shm_size}, {"nr_inodes", plan.shm_inodes}};
+int MountShm(const BuildOrder& order) {
+  const Option options[] = {{"mode", "1777"}, {"size", order.shm_size}, {"nr_inodes", order.shm_inodes}};
   return MountNew("tmpfs", options, 3, kNoSuidNoDev, "dev/shm");
 }
 
-int MountProc() { return MountNew("proc", nullptr, 0, kNoSuidNoDevNoExec, "proc"); }
+int MountProc() { return MountNew("proc", nullptr, 0, kNoSuidNoDevNoExec, "stage/proc"); }
 
 int WriteSysctl(const char* path, const char* value, std::size_t length) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
@@ -131,20 +175,22 @@ int WriteSysctl(const char* path, const char* value, std::size_t length) {
 }
 
 // Even where a filter fails, no namespace below this one.
-int SetSysctls() { return WriteSysctl("proc/sys/user/max_user_namespaces", "0", 1); }
+int SetSysctls() { return WriteSysctl("stage/proc/sys/user/max_user_namespaces", "0", 1); }
 
 // What everybody may read there and nobody in a sandbox needs. A name the kernel does not have is skipped.
 struct Mask {
   const char* path;
   bool is_folder;
 };
-constexpr Mask kMasked[] = {{"proc/acpi", true},           {"proc/asound", true},     {"proc/config.gz", false},
-                            {"proc/interrupts", false},    {"proc/kallsyms", false},  {"proc/kcore", false},
-                            {"proc/key-users", false},     {"proc/keys", false},      {"proc/latency_stats", false},
-                            {"proc/sched_debug", false},   {"proc/scsi", true},       {"proc/timer_list", false},
-                            {"proc/timer_stats", false}};
+constexpr Mask kMasked[] = {
+    {"stage/proc/acpi", true},         {"stage/proc/asound", true},    {"stage/proc/config.gz", false},
+    {"stage/proc/interrupts", false},  {"stage/proc/kallsyms", false}, {"stage/proc/kcore", false},
+    {"stage/proc/key-users", false},   {"stage/proc/keys", false},     {"stage/proc/latency_stats", false},
+    {"stage/proc/sched_debug", false}, {"stage/proc/scsi", true},      {"stage/proc/timer_list", false},
+    {"stage/proc/timer_stats", false}};
 // Read-only whatever the caller's rights: these reach the whole host.
-constexpr const char* kReadOnly[] = {"proc/bus", "proc/fs", "proc/irq", "proc/sys", "proc/sysrq-trigger"};
+constexpr const char* kReadOnly[] = {"stage/proc/bus", "stage/proc/fs", "stage/proc/irq", "stage/proc/sys",
+                                     "stage/proc/sysrq-trigger"};
 
 // Covers `path` with `mount`, which is consumed; a path that does not exist needs no cover.
 int Cover(int mount, const char* path) {
@@ -173,14 +219,14 @@ int MaskProc() {
   return 0;
 }
 
-int MountWorkspace(const ChildPlan& plan) {
-  if (plan.workspace < 0) return 0;
+int MountWorkspace(const Received& received) {
+  if (received.workspace() < 0) return 0;
   for (const char* parent : {"home", "home/agent"}) {
     int point = -1;
     if (const int error = OpenPoint(parent, &point); error != 0) return error;
     close(point);
   }
-  return AttachAt(plan.workspace, "home/agent/workspace");
+  return AttachAt(received.workspace(), "home/agent/workspace");
 }
 
 int EnterRoot() {
@@ -195,15 +241,15 @@ int SetHostname(const ChildPlan& plan) {
   return Errno(sethostname(plan.hostname, length));
 }
 
-// Leaves nothing of the launcher's but the control socket, as descriptor 3, and /dev/null as stdio. The report pipe closes
-// too, which tells the launcher that all went well.
-int KeepOnlyControl(const ChildPlan& plan) {
+// Leaves nothing of the launcher's but the control socket, as descriptor 3, and /dev/null as stdio. The report pipe
+// closes too, which tells the launcher that all went well.
+int KeepOnlyControl(const Received& received) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return errno;
   for (int fd = 0; fd <= 2; ++fd) {
     if (dup2(null, fd) < 0) return errno;
   }
-  if (plan.control != 3 && dup3(plan.control, 3, O_CLOEXEC) < 0) return errno;
+  if (received.control() != 3 && dup3(received.control(), 3, O_CLOEXEC) < 0) return errno;
   return Errno(syscall(SYS_close_range, 4U, ~0U, 0U));
 }
 
@@ -217,21 +263,27 @@ void Step(const ChildPlan& plan, plan::Step step, int error) {
 }  // namespace
 
 void BuildSandbox(const ChildPlan& plan) {
+  umask(0022);
   Step(plan, plan::Step::kIdMaps, AwaitIdMaps(plan));
   Step(plan, plan::Step::kJoinCgroup, JoinCgroups(plan));
   Step(plan, plan::Step::kIdMaps, BecomeRootOfSandbox());
-  Step(plan, plan::Step::kMountRoot, MountRoot(plan));
-  Step(plan, plan::Step::kMountUsr, MountFolders(plan));
-  Step(plan, plan::Step::kMountDev, AttachAt(plan.devices, "dev"));
+  Step(plan, plan::Step::kMountDev, AttachAt(plan.devices, "stage/dev"));
   Step(plan, plan::Step::kMountDevpts, MountDevpts());
-  Step(plan, plan::Step::kMountShm, MountShm(plan));
   Step(plan, plan::Step::kMountProc, MountProc());
   Step(plan, plan::Step::kSysctl, SetSysctls());
   Step(plan, plan::Step::kMaskProc, MaskProc());
-  Step(plan, plan::Step::kMountWorkspace, MountWorkspace(plan));
-  Step(plan, plan::Step::kPivotRoot, EnterRoot());
   Step(plan, plan::Step::kHostname, SetHostname(plan));
-  Step(plan, plan::Step::kStartGuest, KeepOnlyControl(plan));
+
+  Received received{};
+  Step(plan, plan::Step::kRequest, AwaitOrder(plan, &received));
+  Step(plan, plan::Step::kMountRoot, MountRoot(received));
+  Step(plan, plan::Step::kMountUsr, MountFolders(received));
+  Step(plan, plan::Step::kMountDev, MoveTo("/stage/dev", "dev"));
+  Step(plan, plan::Step::kMountShm, MountShm(received.order));
+  Step(plan, plan::Step::kMountProc, MoveTo("/stage/proc", "proc"));
+  Step(plan, plan::Step::kMountWorkspace, MountWorkspace(received));
+  Step(plan, plan::Step::kPivotRoot, EnterRoot());
+  Step(plan, plan::Step::kStartGuest, KeepOnlyControl(received));
 }
 
 }  // namespace caisson::launcher

@@ -95,7 +95,7 @@ Status WritableLayer::AttachLayers(const os::DetachedMount& lower) {
 Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower, const std::string& name,
                                                  std::uint32_t owner) {
   // The upper's root shows as the merged root: it keeps the mode that the lower's has.
-  struct stat info {};
+  struct stat info{};
   if (fstat(lower.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read a layer"));
   CAISSON_TRY(const os::Fd upper, MakeOwnedFolder(folder_, "upper_" + name, info.st_mode & 07777, owner));
   CAISSON_TRY(const os::Fd work, MakeOwnedFolder(folder_, "work_" + name, 0700, owner));
@@ -109,10 +109,11 @@ Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower,
 }
 
 Result<os::DetachedMount> MapWorkspace(const HostTrees& trees, const os::Fd& workspace, std::uint32_t first_id) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(workspace.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read the workspace folder"));
   CAISSON_TRY(os::DetachedMount tree, trees.CloneHostFolder(workspace));
-  CAISSON_TRY(const os::Fd map, os::MakeUserNamespace(OwnerMap(info.st_uid, first_id), OwnerMap(info.st_gid, first_id)));
+  CAISSON_TRY(const os::Fd map,
+              os::MakeUserNamespace(OwnerMap(info.st_uid, first_id), OwnerMap(info.st_gid, first_id)));
   CAISSON_CHECK_OK(os::MapIds(tree, map));
   CAISSON_CHECK_OK(os::AddMountFlags(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
   return tree;

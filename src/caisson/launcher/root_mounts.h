@@ -15,8 +15,8 @@ namespace caisson::launcher {
 // The writable layer of a sandbox: folders for the upper and work directories of its overlays.
 class WritableLayer {
  public:
-  // In a tmpfs of its own, at most `disk_bytes` and half of `memory_bytes`, since its pages count as the sandbox's memory:
-  // a full disk must come before the memory limit.
+  // In a tmpfs of its own, at most `disk_bytes` and half of `memory_bytes`, since its pages count as the sandbox's
+  // memory: a full disk must come before the memory limit.
   static Result<WritableLayer> MakeTmpfs(const plan::LaunchPlan& plan, std::uint32_t first_id);
   // In a folder named `name` below `sandboxes`, locked as long as this object or its `TakeFolder` lives.
   static Result<WritableLayer> MakeFolder(const os::Fd& sandboxes, const std::string& name);

@@ -1,10 +1,12 @@
 #include "caisson/launcher/server.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -64,11 +66,14 @@ class Server {
         first_network_(std::move(first_network)),
         trees_(std::move(trees)),
         keeper_(std::move(keeper)),
-        expect_(expect) {}
+        expect_(expect),
+        launch_(trees_, own_network_, own_cgroups_) {}
 
   int Run() {
     while (true) {
-      auto message = os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
+      AwaitRequest();
+      auto message =
+          os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
       if (!message && message.error().code() == Code::kDeadlineExceeded) continue;
       if (!message) break;
       const std::optional<Answer> answer = Handle(*message);
@@ -77,10 +82,25 @@ class Server {
     }
     while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
     AfterReply();
+    if (embryo_) {
+      const std::uint32_t block = embryo_->slot().block;
+      embryo_.reset();
+      (void)keeper_.ReturnSlot(block, {});
+    }
     return 0;
   }
 
  private:
+  // Until the engine asks for something, makes an embryo of the slot that the keeper has ready meanwhile.
+  void AwaitRequest() {
+    while (ordered_ && !embryo_) {
+      std::array<pollfd, 2> entries{{{engine_.get(), POLLIN, 0}, {keeper_.connection(), POLLIN, 0}}};
+      if (poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) return;
+      if (entries[0].revents != 0) return;
+      if (entries[1].revents != 0 && PrepareEmbryo()) return;  // the next request reports it, or a new try succeeds
+    }
+  }
+
   bool Reply(const Answer& answer) const {
     std::vector<int> fds;
     for (const os::Fd& fd : answer.fds) fds.push_back(fd.get());
@@ -120,30 +140,52 @@ class Server {
     if (has_image) inputs.image = std::move(fds[1]);
     if (has_workspace) inputs.workspace = std::move(fds[has_image ? 2 : 1]);
 
-    if (!ordered_ && !keeper_.OrderSlot()) return Failed(Step::kSlot, EPIPE);
-    ordered_ = false;
-    Result<Slot> slot = keeper_.TakeSlot();
-    if (!slot) return Failed(Step::kSlot, slot.error().errno_value(), slot.error().message());
-    const std::uint32_t block = slot->block;
-    if (const Status completed = AddNetwork(*slot); !completed) {
-      (void)keeper_.ReturnSlot(block, {});
-      return Failed(Step::kNetworkNamespace, completed.error().errno_value(), completed.error().message());
+    if (!embryo_) {
+      if (const std::optional<StepError> error = PrepareEmbryo()) {
+        return Failed(error->step, error->errno_value, error->message);
+      }
     }
-    Launch launch(trees_, own_network_, own_cgroups_);
+    Embryo embryo = *std::move(embryo_);
+    embryo_.reset();
+    const std::uint32_t block = embryo.slot().block;
     Launch::Folder folder;
-    auto guest = launch.Run(plan, *slot, std::move(inputs), folder);
-    if (!guest) {
+    if (const auto error = launch_.Finish(plan, embryo, inputs, folder)) {
+      {
+        const Embryo ended = std::move(embryo);
+      }
       (void)keeper_.ReturnSlot(block, folder.name);
-      return Failed(guest.error().step, guest.error().errno_value, guest.error().message);
+      return Failed(error->step, error->errno_value, error->message);
     }
-    Sandbox sandbox{.launched = {.slot = *std::move(slot), .guest = *std::move(guest),
-                                 .folder = std::move(folder.name), .folder_lock = std::move(folder.lock)},
+    Sandbox sandbox{.launched = {.slot = embryo.TakeSlot(),
+                                 .guest = embryo.TakeProcess(),
+                                 .folder = std::move(folder.name),
+                                 .folder_lock = std::move(folder.lock)},
                     .pids = plan.pids};
     Answer answer = DescribeSandbox(sandbox);
     const bool failed = answer.reply.failed_step != Step::kNone;
     sandboxes_.emplace(block, std::move(sandbox));
     if (failed) Destroy(block);
     return answer;
+  }
+
+  // Waits for the oldest slot that was ordered, or orders one, and makes an embryo in it.
+  std::optional<StepError> PrepareEmbryo() {
+    if (!ordered_ && !keeper_.OrderSlot()) return StepError{Step::kSlot, EPIPE, "the keeper has ended"};
+    ordered_ = false;
+    Result<Slot> slot = keeper_.TakeSlot();
+    if (!slot) return StepError{Step::kSlot, slot.error().errno_value(), slot.error().message()};
+    const std::uint32_t block = slot->block;
+    if (const Status completed = AddNetwork(*slot); !completed) {
+      (void)keeper_.ReturnSlot(block, {});
+      return StepError{Step::kNetworkNamespace, completed.error().errno_value(), completed.error().message()};
+    }
+    auto embryo = launch_.Prepare(*slot);
+    if (!embryo) {
+      (void)keeper_.ReturnSlot(block, {});
+      return embryo.error();
+    }
+    embryo_.emplace(*std::move(embryo));
+    return std::nullopt;
   }
 
   // A slot that came without a network namespace gets the one made meanwhile, or a new one.
@@ -218,7 +260,7 @@ class Server {
     }
     for (const Ended& ended : ended_) (void)keeper_.ReturnSlot(ended.block, ended.folder);
     ended_.clear();
-    if (expect_ == plan::Expect::kManySandboxes && !ordered_) ordered_ = keeper_.OrderSlot().has_value();
+    if (expect_ == plan::Expect::kManySandboxes && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
   }
 
   struct Retired {
@@ -239,14 +281,16 @@ class Server {
   plan::Expect expect_;
   bool sealed_ = false;
   bool ordered_ = true;  // the first slot is ordered before anything else is made
+  Launch launch_;
+  std::optional<Embryo> embryo_;
   std::map<std::uint32_t, Sandbox> sandboxes_;
   Retired retired_;
   std::vector<Ended> ended_;
 };
 
-// For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without flags
-// cannot be executed. A sandbox could not set this itself, since the file belongs to the host's root. Linux 6.3; where
-// it is missing, the system call filter refuses memfd_create.
+// For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without
+// flags cannot be executed. A sandbox could not set this itself, since the file belongs to the host's root. Linux 6.3;
+// where it is missing, the system call filter refuses memfd_create.
 Status RefuseExecutableMemory() {
   const os::Fd file(open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC));
   if (!file.valid() && errno == ENOENT) return {};
@@ -270,7 +314,8 @@ int Report(const os::Fd& engine, Step step, const Error& error) {
 }  // namespace
 
 int RunServer(ServerInputs inputs, plan::Expect expect) {
-  if (const Status refused = RefuseExecutableMemory(); !refused) return Report(inputs.engine, Step::kSysctl, refused.error());
+  if (const Status refused = RefuseExecutableMemory(); !refused)
+    return Report(inputs.engine, Step::kSysctl, refused.error());
   auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
@@ -289,8 +334,8 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
     }
     first_network = *std::move(made);
   }
-  return Server(std::move(inputs.engine), *std::move(network), *std::move(cgroups), std::move(first_network), *std::move(trees),
-                *std::move(keeper), expect)
+  return Server(std::move(inputs.engine), *std::move(network), *std::move(cgroups), std::move(first_network),
+                *std::move(trees), *std::move(keeper), expect)
       .Run();
 }
 

@@ -14,13 +14,13 @@ namespace caisson::launcher {
 
 // Descriptors the launcher is started with. Nothing else comes in but requests.
 struct ServerInputs {
-  os::Fd engine;         // the connection to the engine
-  os::Fd data;           // the data folder, with `images` and `sandboxes` in it
-  os::Fd runtime;        // the folder of lock files
+  os::Fd engine;   // the connection to the engine
+  os::Fd data;     // the data folder, with `images` and `sandboxes` in it
+  os::Fd runtime;  // the folder of lock files
 };
 
-// The launcher: answers one request after the other until the engine's end closes, then ends every sandbox that is left.
-// Single-threaded. Returns the exit status.
+// The launcher: answers one request after the other until the engine's end closes, then ends every sandbox that is
+// left. Single-threaded. Returns the exit status.
 int RunServer(ServerInputs inputs, plan::Expect expect);
 
 }  // namespace caisson::launcher

@@ -9,8 +9,8 @@
 
 namespace caisson::launcher {
 
-// What a sandbox needs that does not depend on what it is for, made ahead of time by the keeper: a block of uids, the user
-// namespace of its id map, a network and a cgroup namespace, and its cgroups.
+// What a sandbox needs that does not depend on what it is for, made ahead of time by the keeper: a block of uids, the
+// user namespace of its id map, a network and a cgroup namespace, and its cgroups.
 struct Slot {
   std::uint32_t block = 0;
   os::Fd user_namespace;

@@ -11,7 +11,7 @@ namespace caisson::launcher {
 namespace {
 
 int Lock(int file, std::uint32_t block, short type) {
-  struct flock range {};
+  struct flock range{};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = static_cast<off_t>(block);

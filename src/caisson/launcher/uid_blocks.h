@@ -7,9 +7,9 @@
 
 namespace caisson::launcher {
 
-// Hands out blocks of host user ids, so that no two sandboxes of this host share one, whichever process made them. A block
-// is a byte-range lock on one file, which the kernel drops when the last process that holds the descriptor ends: nothing is
-// left behind, whatever ends how. Source: fcntl(2), open file description locks. Not thread-safe.
+// Hands out blocks of host user ids, so that no two sandboxes of this host share one, whichever process made them. A
+// block is a byte-range lock on one file, which the kernel drops when the last process that holds the descriptor ends:
+// nothing is left behind, whatever ends how. Source: fcntl(2), open file description locks. Not thread-safe.
 class UidBlocks {
  public:
   // `runtime`: the folder of the lock file.

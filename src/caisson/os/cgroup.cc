@@ -34,7 +34,6 @@ Result<Fd> OpenFile(const Fd& directory, const char* name, int flags) {
   return file;
 }
 
-
 // Removes the cgroups below `directory`, deepest first. What is in use stays.
 void RemoveTree(int directory) {
   const Fd again(openat(directory, ".", kDirectory));
@@ -62,9 +61,7 @@ std::uint64_t NumberAfter(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-Cgroup Cgroup::FromDirectories(CgroupMode mode, std::vector<Fd> directories) {
-  return {mode, std::move(directories)};
-}
+Cgroup Cgroup::FromDirectories(CgroupMode mode, std::vector<Fd> directories) { return {mode, std::move(directories)}; }
 
 std::vector<int> Cgroup::Directories() const {
   std::vector<int> fds;
@@ -139,7 +136,8 @@ Status Cgroup::LimitMemory(Bytes bytes) const {
   const std::string value = std::to_string(bytes.value);
   if (mode_ == CgroupMode::kUnified) {
     CAISSON_CHECK_OK(WriteFile(memory(), "memory.max", value));
-    // Absent where the kernel has no swap accounting, and then nothing of the cgroup is swapped beyond the limit's count.
+    // Absent where the kernel has no swap accounting, and then nothing of the cgroup is swapped beyond the limit's
+    // count.
     if (faccessat(memory().get(), "memory.swap.max", F_OK, 0) != 0) return {};
     return WriteFile(memory(), "memory.swap.max", "0");
   }

@@ -11,9 +11,9 @@
 
 namespace caisson::os {
 
-// How a host mounts its cgroups. kUnified: every controller on cgroup2. kHybrid: memory, cpu and pids on cgroup v1 and a
-// cgroup2 tree beside them, whose cgroup.kill and cpu.stat work without controllers. A host with v1 alone counts
-// as hybrid: the kernel always has a cgroup2 tree, and one is mounted privately.
+// How a host mounts its cgroups. kUnified: every controller on cgroup2. kHybrid: memory, cpu and pids on cgroup v1 and
+// a cgroup2 tree beside them, whose cgroup.kill and cpu.stat work without controllers. A host with v1 alone counts as
+// hybrid: the kernel always has a cgroup2 tree, and one is mounted privately.
 enum class CgroupMode : std::uint32_t { kUnified, kHybrid };
 
 // One cgroup, in every hierarchy that Caisson uses, held by descriptors of its directories. Closing them leaves the
@@ -51,9 +51,9 @@ class Cgroup {
   // cgroup.procs here and in the common ancestor).
   Status DelegateTo(std::uint32_t uid) const;
 
-  // Files of this cgroup. Kill: cgroup.kill (5.14), for writing "1". State: cgroup.events. Cpu: cpu.stat of cgroup2. MemoryPeak and
-  // MemoryEvents: of whichever hierarchy has the memory controller; the peak file may be absent (invalid Fd) before 5.19,
-  // and is writable where writing resets it (cgroup v1, and cgroup2 from 6.12).
+  // Files of this cgroup. Kill: cgroup.kill (5.14), for writing "1". State: cgroup.events. Cpu: cpu.stat of cgroup2.
+  // MemoryPeak and MemoryEvents: of whichever hierarchy has the memory controller; the peak file may be absent (invalid
+  // Fd) before 5.19, and is writable where writing resets it (cgroup v1, and cgroup2 from 6.12).
   Result<Fd> OpenKill() const;
   Result<Fd> OpenState() const;
   Result<Fd> OpenCpuStat() const;

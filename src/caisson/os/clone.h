@@ -5,8 +5,8 @@
 
 namespace caisson::os {
 
-// What the new process runs; it must execute a program or exit, and until then may only make system calls: it shares the
-// caller's memory.
+// What the new process runs; it must execute a program or exit, and until then may only make system calls: it shares
+// the caller's memory.
 using CloneBody = void (*)(void* argument);
 
 // As vfork(2), but by clone3(2) with the caller's `args` (flags such as CLONE_INTO_CGROUP or CLONE_NEWPID; CLONE_VM and

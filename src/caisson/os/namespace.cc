@@ -57,7 +57,8 @@ Status RaiseLoopback() {
 std::string FormatIdMap(const std::vector<IdRange>& ranges) {
   std::string text;
   for (const IdRange& range : ranges) {
-    text += std::to_string(range.inside) + " " + std::to_string(range.outside) + " " + std::to_string(range.count) + "\n";
+    text +=
+        std::to_string(range.inside) + " " + std::to_string(range.outside) + " " + std::to_string(range.count) + "\n";
   }
   return text;
 }

@@ -8,7 +8,8 @@
 
 namespace caisson::os {
 
-// One line of a uid or gid map: `count` ids from `inside` show outside as those from `outside`. Source: user_namespaces(7).
+// One line of a uid or gid map: `count` ids from `inside` show outside as those from `outside`. Source:
+// user_namespaces(7).
 struct IdRange {
   std::uint32_t inside = 0;
   std::uint32_t outside = 0;

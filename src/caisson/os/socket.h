@@ -20,8 +20,8 @@ Result<std::pair<Fd, Fd>> SocketPair(SocketKind kind);
 // At most this many descriptors travel with one message (the kernel's own bound is 253).
 inline constexpr std::size_t kMaxMessageFds = 32;
 
-// Sends all of `data` with `fds` attached to its first byte. Never raises SIGPIPE. Blocks while the peer's buffer is full.
-// Errors: kUnavailable when the peer is gone.
+// Sends all of `data` with `fds` attached to its first byte. Never raises SIGPIPE. Blocks while the peer's buffer is
+// full. Errors: kUnavailable when the peer is gone.
 Status SendWithFds(int socket, std::string_view data, std::span<const int> fds);
 
 struct Message {

@@ -36,7 +36,8 @@ enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy, kSeal };
 // One request. kCreate takes the descriptors [the guest's end of the control socket] [image directory if kDirectory]
 // [workspace if not kNone].
 // kSeal has no reply: from then on kCreate is refused any folder of the host, since the engine has given up the rights
-// with which its caller opened them. kDestroy comes when the guest has died, and has no reply: what remains is to clean up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
+// with which its caller opened them. kDestroy comes when the guest has died, and has no reply: what remains is to clean
+// up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;
@@ -78,8 +79,9 @@ enum class Step : std::uint32_t {
   kLeaf,
 };
 
-// Descriptors of a leaf, in this order: for the engine kill (cgroup.kill), state (cgroup.events), cpu (cpu.stat), memory
-// peak and memory events; for the guest the cgroup2 directory, then on cgroup v1 the `tasks` files of memory, cpu and pids.
+// Descriptors of a leaf, in this order: for the engine kill (cgroup.kill), state (cgroup.events), cpu (cpu.stat),
+// memory peak and memory events; for the guest the cgroup2 directory, then on cgroup v1 the `tasks` files of memory,
+// cpu and pids.
 inline constexpr int kLeafEngineFds = 5;
 inline constexpr int kLeafGuestFdsV2 = 1;
 inline constexpr int kLeafGuestFdsV1 = 4;

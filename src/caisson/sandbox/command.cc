@@ -21,7 +21,8 @@ class Waiter {
       : command_(command),
         state_(state),
         attachment_(attachment),
-        pump_(state.started.end, MakeInput(), MakeOutput(1, attachment.stdout_fd), MakeError(), attachment.interrupt_fd) {}
+        pump_(state.started.end, MakeInput(), MakeOutput(1, attachment.stdout_fd), MakeError(),
+              attachment.interrupt_fd) {}
 
   Result<CommandResult> Run() {
     const std::optional<proto::End> end = AwaitEnd();

@@ -88,8 +88,7 @@ InputStream::InputStream(os::Fd sink, int host_fd, bool is_terminal)
   if (host_fd_ < 0 && !is_terminal_) sink_.Reset();
 }
 
-InputStream::InputStream(os::Fd sink, std::string content)
-    : sink_(std::move(sink)), host_fd_(-1) {
+InputStream::InputStream(os::Fd sink, std::string content) : sink_(std::move(sink)), host_fd_(-1) {
   pending_.Append(content);
   if (sink_.valid()) SetNonBlocking(sink_.get());
   if (pending_.empty()) sink_.Reset();
@@ -164,7 +163,8 @@ void CommandPump::Finish() {
   while (!interrupted && (out_.wants_write() || (err_ && err_->wants_write()))) {
     PollSet set;
     for (OutputStream* stream : {&out_, err_ ? &*err_ : nullptr}) {
-      if (stream != nullptr && stream->wants_write()) set.Add(stream->host_fd(), POLLOUT, [stream] { stream->Write(); });
+      if (stream != nullptr && stream->wants_write())
+        set.Add(stream->host_fd(), POLLOUT, [stream] { stream->Write(); });
     }
     if (interrupt_fd_ >= 0) set.Add(interrupt_fd_, POLLIN, [&] { interrupted = true; });
     set.Wait(Deadline::In(std::chrono::hours(1)));

@@ -32,8 +32,8 @@ class PendingBytes {
   std::size_t consumed_ = 0;
 };
 
-// One direction of output: from a command's pipe or terminal into a capture and, when connected, to a host descriptor. Reads
-// no more than the host has taken, so that a command that writes faster than its reader waits like in a shell.
+// One direction of output: from a command's pipe or terminal into a capture and, when connected, to a host descriptor.
+// Reads no more than the host has taken, so that a command that writes faster than its reader waits like in a shell.
 class OutputStream {
  public:
   // `source` is made non-blocking. `host_fd` is borrowed, -1: not connected.

@@ -48,13 +48,14 @@ class Sandboxes {
   Sandboxes(const Sandboxes&) = delete;
   Sandboxes& operator=(const Sandboxes&) = delete;
 
-  // Gives up root and every capability for good (os::BecomeEngineUser). The launcher then takes no folder of the host from
-  // this process any more: sandboxes with an image or workspace folder are made before. Call from the only thread, and
-  // before any command runs.
+  // Gives up root and every capability for good (os::BecomeEngineUser). The launcher then takes no folder of the host
+  // from this process any more: sandboxes with an image or workspace folder are made before. Call from the only thread,
+  // and before any command runs.
   Status GiveUpPrivileges();
 
   // Blocks until the guest answers, at most 10 s. On error nothing is left behind.
-  // Errors: kUnsupported (a protection cannot be set up), kPermissionDenied (a host folder after GiveUpPrivileges), kResourceExhausted (no uid range left), kUnavailable.
+  // Errors: kUnsupported (a protection cannot be set up), kPermissionDenied (a host folder after GiveUpPrivileges),
+  // kResourceExhausted (no uid range left), kUnavailable.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec);
 
  private:

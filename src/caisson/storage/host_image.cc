@@ -25,8 +25,9 @@ constexpr std::array kProgramFolders = {"usr", "bin", "sbin", "lib", "lib32", "l
 constexpr std::uint64_t kLayout = 1;
 
 // Settings of the host whose change makes a new skeleton.
-constexpr std::array kWatched = {"etc",         "etc/alternatives", "etc/ssl/certs", "etc/ld.so.cache", "etc/profile.d",
-                                 "etc/os-release", "usr",              "bin",           "lib"};
+constexpr std::array kWatched = {
+    "etc", "etc/alternatives", "etc/ssl/certs", "etc/ld.so.cache", "etc/profile.d", "etc/os-release", "usr", "bin",
+    "lib"};
 
 class Digest {  // FNV-1a: names a version of the settings, guards nothing
  public:
@@ -49,7 +50,7 @@ std::string NameOfVersion(int host_root) {
   Digest digest;
   digest.Add(kLayout);
   for (const char* path : kWatched) {
-    struct stat info {};
+    struct stat info{};
     if (fstatat(host_root, path, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     digest.Add(info.st_ino);
     digest.Add(info.st_mode);
@@ -88,8 +89,7 @@ constexpr std::array<Folder, 18> kFolders = {{
 
 Status MakeFolders(int skeleton) {
   for (const Folder& folder : kFolders) {
-    if (mkdirat(skeleton, folder.path, folder.mode) != 0 ||
-        fchmodat(skeleton, folder.path, folder.mode, 0) != 0 ||
+    if (mkdirat(skeleton, folder.path, folder.mode) != 0 || fchmodat(skeleton, folder.path, folder.mode, 0) != 0 ||
         fchownat(skeleton, folder.path, folder.owner, folder.owner, 0) != 0) {
       return Fail(Error::FromErrno(errno, std::string("cannot make the folder ") + folder.path));
     }
@@ -100,7 +100,7 @@ Status MakeFolders(int skeleton) {
 // A program folder of the host is a link in the skeleton where it is one on the host, and else an empty mount point.
 Status MakeProgramFolders(int host_root, int skeleton) {
   for (const char* name : kProgramFolders) {
-    struct stat info {};
+    struct stat info{};
     if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (S_ISDIR(info.st_mode)) {
       if (mkdirat(skeleton, name, 0755) == 0 || errno == EEXIST) continue;
@@ -116,7 +116,8 @@ Status MakeProgramFolders(int host_root, int skeleton) {
 }
 
 Status FillSkeleton(int host_root, int images, const std::string& unfinished) {
-  if (mkdirat(images, unfinished.c_str(), 0755) != 0) return Fail(Error::FromErrno(errno, "cannot make the host image"));
+  if (mkdirat(images, unfinished.c_str(), 0755) != 0)
+    return Fail(Error::FromErrno(errno, "cannot make the host image"));
   const os::Fd skeleton(openat(images, unfinished.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!skeleton.valid()) return Fail(Error::FromErrno(errno, "cannot open the host image"));
   CAISSON_CHECK_OK(MakeFolders(skeleton.get()));
@@ -140,7 +141,7 @@ Status MakeSkeleton(int host_root, int images, const std::string& name) {
 
 Result<HostImage> PrepareHostImage(int host_root, int images) {
   HostImage image{.skeleton = NameOfVersion(host_root), .folders = {}};
-  struct stat info {};
+  struct stat info{};
   if (fstatat(images, image.skeleton.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     const mode_t previous = umask(0022);
     const Status made = MakeSkeleton(host_root, images, image.skeleton);
@@ -148,7 +149,8 @@ Result<HostImage> PrepareHostImage(int host_root, int images) {
     CAISSON_CHECK_OK(made);
   }
   for (const char* name : kProgramFolders) {
-    if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) image.folders.emplace_back(name);
+    if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
+      image.folders.emplace_back(name);
   }
   return image;
 }

@@ -30,7 +30,7 @@ class Copier {
   Copier(int from, int to) : from_(from), to_(to) {}
 
   Status Copy(const std::string& path, int depth = 0) {
-    struct stat info {};
+    struct stat info{};
     if (fstatat(from_, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
     if (++entries_ > kMaxEntries || depth > kMaxDepth) return Fail(TooMuch());
     if (S_ISLNK(info.st_mode)) return CopyLink(path);
@@ -92,7 +92,7 @@ class Copier {
 }  // namespace
 
 Status CopyPublic(int from, int to, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (fstatat(from, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
   for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     const std::string parent = path.substr(0, slash);

@@ -34,7 +34,7 @@ Result<std::vector<Entry>> List(const os::Fd& directory) {
     if (name == "." || name == "..") continue;
     bool is_directory = entry->d_type == DT_DIR;
     if (entry->d_type == DT_UNKNOWN) {
-      struct stat info {};
+      struct stat info{};
       is_directory = fstatat(directory.get(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
     }
     entries.push_back({std::move(name), is_directory});

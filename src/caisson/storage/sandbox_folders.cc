@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
-// The parent's lock: shared while a folder is made and locked, exclusive while left-overs are looked for, so that nobody
-// sees a folder between the two.
+// The parent's lock: shared while a folder is made and locked, exclusive while left-overs are looked for, so that
+// nobody sees a folder between the two.
 Result<os::Fd> LockParent(const os::Fd& parent, int operation) {
   os::Fd lock(openat(parent.get(), ".", kDirectory));
   if (!lock.valid() || flock(lock.get(), operation) != 0) {
