@@ -53,7 +53,6 @@ Status Run(Report& report) {
   // later: the launcher must not inherit a changed signal mask.
   cli::Interrupts interrupts;
   CAISSON_TRY(const std::unique_ptr<sandbox::Sandboxes> sandboxes, sandbox::Sandboxes::Start(options));
-  CAISSON_CHECK_OK(sandboxes->GiveUpPrivileges());
   CAISSON_CHECK_OK(interrupts.Watch());
   CAISSON_CHECK_OK(TellTheStory(*sandboxes, project, interrupts, report));
   report.Conclude(std::chrono::steady_clock::now() - start);

@@ -1,10 +1,12 @@
 #include "story.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
 #include "attempts.h"
+#include "caisson/os/identity.h"
 #include "edit.h"
 #include "inside.h"
 #include "outside.h"
@@ -61,7 +63,13 @@ Status Story::Tell(sandbox::Sandboxes& sandboxes) {
   CAISSON_TRY(const TemporaryFolder temporary, TemporaryFolder::Make());
   CAISSON_TRY(const std::string host_folder, temporary.MakeFolder("project"));
   CAISSON_CHECK_OK(WriteFile(host_folder + "/" + ArchiveName(project_), project_.archive));
+  for (const std::string& path : {temporary.path(), host_folder, host_folder + "/" + ArchiveName(project_)}) {
+    if (chown(path.c_str(), os::kEngineUid, os::kEngineUid) != 0) {
+      return Fail(Error::FromErrno(errno, "cannot give away " + path));
+    }
+  }
   CAISSON_TRY(const std::unique_ptr<sandbox::Sandbox> sandbox, MakeSandbox(sandboxes, host_folder));
+  CAISSON_CHECK_OK(sandboxes.GiveUpPrivileges());
   Inside inside(*sandbox, interrupts_, report_);
 
   CAISSON_CHECK_OK(Unpack(inside));

@@ -56,6 +56,8 @@ Explanation Explain(Step step) {
       return {"a mount point of the image", "remove symbolic links in the image at dev, proc, home and the workspace"};
     case Step::kStartGuest:
       return {"the start of the guest", kDoctor};
+    case Step::kRequest:
+      return {"a request", "make sandboxes with a host folder before giving up root, and with programs of one version"};
     default:
       return {"a step of the launcher", kDoctor};
   }
