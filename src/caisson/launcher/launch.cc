@@ -223,8 +223,6 @@ tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {
   child_plan.devices = devices->get();
   child_plan.hostname = "sandbox";
   for (std::size_t i = 0; i < tasks->size(); ++i) child_plan.tasks[i] = (*tasks)[i].get();
-  // The child must see the end of this socket when the launcher ends.
-  child_plan.launcher_end = orders->first.get();
 
   Result<Child> child = [&]() -> Result<Child> {
     CAISSON_TRY(const auto borrowed, BorrowedNamespaces::Enter(slot, own_network_, own_cgroups_));

@@ -100,8 +100,27 @@ struct Received {
   int folder(std::uint32_t i) const { return fds[2 + (order.has_workspace != 0 ? 1 : 0) + i]; }
 };
 
+// Keeps stdio and what the plan names: nothing of other sandboxes, the keeper or the engine, and not the launcher's end
+// of the orders, whose closing must be seen.
+int CloseOthers(const ChildPlan& plan) {
+  int kept[] = {plan.orders, plan.report, plan.devices, plan.tasks[0], plan.tasks[1], plan.tasks[2]};
+  constexpr int kCount = sizeof kept / sizeof kept[0];
+  for (int i = 1; i < kCount; ++i) {
+    for (int j = i; j > 0 && kept[j - 1] > kept[j]; --j) {
+      const int larger = kept[j - 1];
+      kept[j - 1] = kept[j];
+      kept[j] = larger;
+    }
+  }
+  int next = 3;
+  for (const int fd : kept) {
+    if (fd > next && syscall(SYS_close_range, next, fd - 1, 0U) != 0) return errno;
+    if (fd >= next) next = fd + 1;
+  }
+  return Errno(syscall(SYS_close_range, next, ~0U, 0U));
+}
+
 int AwaitIdMaps(const ChildPlan& plan) {
-  close(plan.launcher_end);
   char byte = 0;
   const ssize_t n = read(plan.orders, &byte, 1);
   if (n == 0) _exit(0);
@@ -264,6 +283,7 @@ void Step(const ChildPlan& plan, plan::Step step, int error) {
 
 void BuildSandbox(const ChildPlan& plan) {
   umask(0022);
+  Step(plan, plan::Step::kClone, CloseOthers(plan));
   Step(plan, plan::Step::kIdMaps, AwaitIdMaps(plan));
   Step(plan, plan::Step::kJoinCgroup, JoinCgroups(plan));
   Step(plan, plan::Step::kIdMaps, BecomeRootOfSandbox());

@@ -15,7 +15,6 @@ struct ChildPlan {
   int tasks[3] = {-1, -1, -1};  // cgroup v1 `tasks` files, -1: cgroup2 did it at birth
   int devices = -1;             // a detached mount
   const char* hostname = nullptr;
-  int launcher_end = -1;  // of `orders`; closed in the child, which must see the launcher's end
 };
 
 inline constexpr int kMaxFolders = 8;
