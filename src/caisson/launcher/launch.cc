@@ -4,7 +4,9 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include "caisson/launcher/launch_child.h"
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/uid_blocks.h"
+#include "caisson/os/clone.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
@@ -29,6 +32,8 @@ using plan::Step;
 // /dev/shm: at most this, and an eighth of the memory limit.
 constexpr std::uint64_t kMaxShmBytes = 64U << 20U;
 constexpr const char* kShmInodes = "16384";
+constexpr std::size_t kGuestStackSize = 8U << 20U;
+constexpr std::size_t kGuardSize = 4096;
 
 StepError At(Step step, const Error& error) {
   return {step, error.errno_value() == 0 ? EIO : error.errno_value(), error.message()};
@@ -120,52 +125,71 @@ Result<Pipe> MakePipe() {
   return Pipe{os::Fd(ends[0]), os::Fd(ends[1])};
 }
 
-// The launcher is in the sandbox's network and cgroup namespaces only while it clones: the child inherits them, and has
-// no rights over the network namespace, since that belongs to the host's root.
-class BorrowedNamespaces {
- public:
-  static Result<BorrowedNamespaces> Enter(const Slot& slot, const os::Fd& own_network, const os::Fd& own_cgroups) {
-    CAISSON_CHECK_OK(os::EnterNamespace(slot.network_namespace));
-    BorrowedNamespaces borrowed(own_network, own_cgroups);
-    CAISSON_CHECK_OK(os::EnterNamespace(slot.cgroup_namespace));
-    return borrowed;
-  }
-  BorrowedNamespaces(BorrowedNamespaces&& other) noexcept
-      : own_network_(std::exchange(other.own_network_, nullptr)), own_cgroups_(other.own_cgroups_) {}
-  BorrowedNamespaces& operator=(BorrowedNamespaces&&) = delete;
-  ~BorrowedNamespaces() {
-    if (own_network_ == nullptr) return;
-    // A launcher that cannot come back must not start another sandbox from here.
-    if (!os::EnterNamespace(*own_network_) || !os::EnterNamespace(*own_cgroups_)) _exit(1);
-  }
-
- private:
-  BorrowedNamespaces(const os::Fd& own_network, const os::Fd& own_cgroups)
-      : own_network_(&own_network), own_cgroups_(&own_cgroups) {}
-  const os::Fd* own_network_;
-  const os::Fd* own_cgroups_;
-};
-
 struct Child {
   pid_t pid = -1;
   os::PidFd pidfd;
 };
 
-Result<Child> Clone(const Slot& slot, const ChildPlan& child_plan) {
+// What the stand-in is told, and what it answers.
+struct Birth {
+  const Slot& slot;
+  const ChildPlan& plan;
+  pid_t pid = -1;
   int pidfd = -1;
+  int error = 0;  // errno
+};
+
+// Runs in a process that shares the launcher's memory and descriptors and is in the guest's cgroup. It enters the
+// sandbox's network and cgroup namespaces and starts the guest there, as a child of the launcher. The guest has no
+// rights over the network namespace, since that belongs to the host's root.
+void RunStandIn(void* argument) {
+  Birth& birth = *static_cast<Birth*>(argument);
+  if (setns(birth.slot.network_namespace.get(), CLONE_NEWNET) != 0 ||
+      setns(birth.slot.cgroup_namespace.get(), CLONE_NEWCGROUP) != 0) {
+    birth.error = errno;
+    _exit(1);
+  }
   clone_args args{};
-  args.flags =
-      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD | CLONE_INTO_CGROUP;
-  args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
-  args.exit_signal = SIGCHLD;
-  args.cgroup = static_cast<std::uint64_t>(slot.guest.unified());
+  args.flags = CLONE_PARENT | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD;
+  args.pidfd = reinterpret_cast<std::uint64_t>(&birth.pidfd);
   const pid_t pid = static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
   if (pid == 0) {
-    BuildSandbox(child_plan);
+    BuildSandbox(birth.plan);
     _exit(guest::RunGuest(os::Fd(3)));
   }
-  if (pid < 0) return Fail(Error::FromErrno(errno, "cannot clone into new namespaces"));
-  return Child{pid, os::PidFd(os::Fd(pidfd))};
+  birth.pid = pid;
+  if (pid < 0) birth.error = errno;
+  _exit(0);
+}
+
+// Where the stand-in runs, and then the guest on its copy: as large as a first thread's, with a page below that faults.
+Result<std::uint64_t> GuestStack() {
+  static void* const stack = mmap(nullptr, kGuestStackSize, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED || mprotect(stack, kGuardSize, PROT_NONE) != 0) {
+    return Fail(Error(Code::kResourceExhausted, "no memory for the guest's stack"));
+  }
+  return reinterpret_cast<std::uint64_t>(stack);
+}
+
+// In two steps, since cgroup2 with the option nsdelegate starts a process in a cgroup only for one that sees both its
+// own and the new cgroup from its cgroup namespace: the launcher sees both from the host's, the stand-in is in the
+// guest's already.
+Result<Child> Clone(const Slot& slot, const ChildPlan& child_plan) {
+  Birth birth{slot, child_plan};
+  clone_args args{};
+  args.flags = CLONE_FILES | CLONE_INTO_CGROUP;
+  args.exit_signal = SIGCHLD;  // the guest's too, by CLONE_PARENT
+  args.cgroup = static_cast<std::uint64_t>(slot.guest.unified());
+  CAISSON_TRY(args.stack, GuestStack());
+  args.stack_size = kGuestStackSize;
+  const pid_t stand_in = os::CloneSharingMemory(args, RunStandIn, &birth);
+  if (stand_in < 0) return Fail(Error::FromErrno(errno, "cannot clone into the cgroup of a sandbox"));
+  while (waitpid(stand_in, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (birth.error != 0) return Fail(Error::FromErrno(birth.error, "cannot clone into new namespaces"));
+  if (birth.pid < 0) return Fail(Error(Code::kInternal, "the process that starts a guest died"));
+  return Child{birth.pid, os::PidFd(os::Fd(birth.pidfd))};
 }
 
 BuildOrder MakeOrder(const plan::LaunchPlan& plan, const Mounts& mounts) {
@@ -224,10 +248,7 @@ tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {
   child_plan.hostname = "sandbox";
   for (std::size_t i = 0; i < tasks->size(); ++i) child_plan.tasks[i] = (*tasks)[i].get();
 
-  Result<Child> child = [&]() -> Result<Child> {
-    CAISSON_TRY(const auto borrowed, BorrowedNamespaces::Enter(slot, own_network_, own_cgroups_));
-    return Clone(slot, child_plan);
-  }();
+  Result<Child> child = Clone(slot, child_plan);
   if (!child) return fail(Step::kClone, child.error());
   const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
   Embryo embryo(std::move(slot), std::move(child->pidfd), std::move(orders->first), std::move(report->read));

@@ -63,8 +63,7 @@ class Embryo {
 // Starts sandboxes: first an embryo, then, when it is known what for, its mounts and the guest.
 class Launch {
  public:
-  Launch(const HostTrees& trees, const os::Fd& own_network, const os::Fd& own_cgroups)
-      : trees_(trees), own_network_(own_network), own_cgroups_(own_cgroups) {}
+  explicit Launch(const HostTrees& trees) : trees_(trees) {}
 
   // Clones a process into the slot's cgroups and namespaces. On failure the slot is still the caller's.
   tl::expected<Embryo, StepError> Prepare(Slot& slot) const;
@@ -80,8 +79,6 @@ class Launch {
 
  private:
   const HostTrees& trees_;
-  const os::Fd& own_network_;
-  const os::Fd& own_cgroups_;
 };
 
 }  // namespace caisson::launcher

@@ -85,11 +85,11 @@ WritableLayer::~WritableLayer() {
 }
 
 Status WritableLayer::AttachLayers(const os::DetachedMount& lower) {
-  CAISSON_CHECK_OK(os::Attach(lower, "/lower"));
-  if (place_ != Place::kDetached) return {};
-  CAISSON_CHECK_OK(os::Attach(folder_, "/layer"));
-  place_ = Place::kAttachedHere;
-  return {};
+  if (place_ == Place::kDetached) {
+    CAISSON_CHECK_OK(os::Attach(folder_, "/layer"));
+    place_ = Place::kAttachedHere;
+  }
+  return os::Attach(lower, "/lower");
 }
 
 Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower, const std::string& name,
@@ -99,11 +99,11 @@ Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower,
   if (fstat(lower.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read a layer"));
   CAISSON_TRY(const os::Fd upper, MakeOwnedFolder(folder_, "upper_" + name, info.st_mode & 07777, owner));
   CAISSON_TRY(const os::Fd work, MakeOwnedFolder(folder_, "work_" + name, 0700, owner));
-  Result<os::DetachedMount> mount = MakeOverlay(lower, upper, work);
-  if (mount || mount.error().errno_value() != EINVAL) return mount;
-  // Before Linux 6.15 overlayfs takes layers on attached mounts only; it makes its own copies of them.
+  // Before Linux 6.15 overlayfs takes layers on attached mounts only; it makes its own copies of them. Attached on
+  // every kernel, and never tried without: a refused volatile overlay can leave a mark in its work folder, of which no
+  // second is made.
   CAISSON_CHECK_OK(AttachLayers(lower));
-  mount = MakeOverlay(lower, upper, work);
+  Result<os::DetachedMount> mount = MakeOverlay(lower, upper, work);
   umount2("/lower", MNT_DETACH);
   return mount;
 }

@@ -58,16 +58,14 @@ bool IsWellFormed(const plan::LaunchPlan& plan) {
 
 class Server {
  public:
-  Server(os::Fd engine, os::Fd own_network, os::Fd own_cgroups, os::Fd first_network, HostTrees trees, Keeper keeper,
-         plan::Expect expect)
+  Server(os::Fd engine, os::Fd own_network, os::Fd first_network, HostTrees trees, Keeper keeper, plan::Expect expect)
       : engine_(std::move(engine)),
         own_network_(std::move(own_network)),
-        own_cgroups_(std::move(own_cgroups)),
         first_network_(std::move(first_network)),
         trees_(std::move(trees)),
         keeper_(std::move(keeper)),
         expect_(expect),
-        launch_(trees_, own_network_, own_cgroups_) {}
+        launch_(trees_) {}
 
   int Run() {
     while (true) {
@@ -274,7 +272,6 @@ class Server {
 
   os::Fd engine_;
   os::Fd own_network_;
-  os::Fd own_cgroups_;
   os::Fd first_network_;  // with kOneSandbox
   HostTrees trees_;
   Keeper keeper_;
@@ -320,8 +317,7 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
   auto network = os::OpenNamespace("net");
-  auto cgroups = os::OpenNamespace("cgroup");
-  if (!network || !cgroups) return Report(inputs.engine, Step::kNetworkNamespace, Error(Code::kInternal, ""));
+  if (!network) return Report(inputs.engine, Step::kNetworkNamespace, network.error());
   auto trees = HostTrees::Enter(inputs.data);
   if (!trees) return Report(inputs.engine, Step::kHostImage, trees.error());
   os::Fd first_network;
@@ -334,8 +330,8 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
     }
     first_network = *std::move(made);
   }
-  return Server(std::move(inputs.engine), *std::move(network), *std::move(cgroups), std::move(first_network),
-                *std::move(trees), *std::move(keeper), expect)
+  return Server(std::move(inputs.engine), *std::move(network), std::move(first_network), *std::move(trees),
+                *std::move(keeper), expect)
       .Run();
 }
 

@@ -15,8 +15,10 @@ pid_t CloneSharingMemory(clone_args args, CloneBody body, void* argument) {
       mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return -1;
   args.flags |= CLONE_VM | CLONE_VFORK;
-  args.stack = reinterpret_cast<std::uint64_t>(stack);
-  args.stack_size = kStackSize;
+  if (args.stack == 0) {
+    args.stack = reinterpret_cast<std::uint64_t>(stack);
+    args.stack_size = kStackSize;
+  }
   long result = SYS_clone3;
   // The child returns from the call on the new, empty stack and must not touch the caller's: it calls at once.
   asm volatile(
