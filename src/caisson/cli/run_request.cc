@@ -77,6 +77,11 @@ Status ReadChoices(const CommandLine& line, RunRequest& request) {
   constexpr Choice<Only> kTiers[] = {{"auto", Only::kOne}, {"process", Only::kOne}};
   CAISSON_TRY(request.user, ReadChoice<sandbox::User>(line, Option::kUser, kUsers, request.user));
   CAISSON_TRY(request.storage, ReadChoice<plan::Storage>(line, Option::kStorage, kStorages, request.storage));
+  if (request.storage == plan::Storage::kDirectory && line.Find(Option::kDisk)) {
+    return Fail(Error(Code::kInvalidArgument, "--disk cannot be held with --storage directory")
+                    .Because("a directory has no byte limit of its own")
+                    .Remedy("leave --disk out, or use --storage tmpfs"));
+  }
   if (auto network = ReadChoice<Only>(line, Option::kNetwork, kNetworks, Only::kOne); !network) {
     return Fail(std::move(network).error());
   }

@@ -44,7 +44,7 @@ TEST(ReadRunRequest, TakesEveryOption) {
       Read({"--image", "/srv/root", "--workspace", "/w:ro",     "--cpus",    "0.5",    "--memory",  "512MiB",
             "--disk",  "1GiB",      "--pids",      "64",        "--timeout", "250ms",  "--env",     "A=1",
             "--env",   "B=",        "--env",       "A=2=3",     "--user",    "root",   "--network", "none",
-            "--tier",  "process",   "--storage",   "directory", "--json",    "--quiet"});
+            "--tier",  "process",   "--storage",   "tmpfs",     "--json",    "--quiet"});
   ASSERT_TRUE(request) << request.error().message();
   EXPECT_EQ(*request->image_directory, "/srv/root");
   EXPECT_EQ(request->workspace->path, "/w");
@@ -57,7 +57,7 @@ TEST(ReadRunRequest, TakesEveryOption) {
   const std::vector<std::pair<std::string, std::string>> env = {{"A", "2=3"}, {"B", ""}};
   EXPECT_EQ(request->env, env);
   EXPECT_EQ(request->user, sandbox::User::kRoot);
-  EXPECT_EQ(request->storage, plan::Storage::kDirectory);
+  EXPECT_EQ(request->storage, plan::Storage::kTmpfs);
   EXPECT_EQ(request->output, Output::kJson);
   EXPECT_EQ(request->notices, Notices::kQuiet);
 }
@@ -87,6 +87,14 @@ TEST(ReadRunRequest, RefusesBadValuesNamingTheOption) {
       EXPECT_FALSE(request.error().cause().empty()) << option << " '" << text << "'";
     }
   }
+}
+
+TEST(ReadRunRequest, RefusesADiskLimitThatADirectoryCannotHold) {
+  EXPECT_EQ(Read({"--storage", "directory"})->storage, plan::Storage::kDirectory);
+  const auto request = Read({"--storage", "directory", "--disk", "1GiB"});
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().code(), Code::kInvalidArgument);
+  EXPECT_FALSE(request.error().remediation().empty());
 }
 
 TEST(ReadRunRequest, NamesTheVariableWhenItsValueIsBad) {
