@@ -80,12 +80,11 @@ Status MakeMasks() {
 
 }  // namespace
 
-Result<HostTrees> HostTrees::Enter(const os::Fd& data) {
+Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) {
   HostTrees trees;
   CAISSON_TRY(trees.host_namespace_, os::OpenNamespace("mnt"));
-  const os::Fd host_root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const os::Fd images(openat(data.get(), "images", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!host_root.valid() || !images.valid()) return Fail(Error::FromErrno(errno, "cannot open the data folder"));
+  if (!images.valid()) return Fail(Error::FromErrno(errno, "cannot open the data folder"));
   CAISSON_TRY(const storage::HostImage image, storage::PrepareHostImage(host_root.get(), images.get()));
 
   // Copies must be made where the originals are: descriptors first, then the new namespace, then the copies.

@@ -15,8 +15,9 @@ namespace caisson::launcher {
 // `layer` for what older kernels want attached while an overlay is made.
 class HostTrees {
  public:
-  // Moves the calling process into it. `data` is the data folder, whose `images` and `sandboxes` exist. Irreversible.
-  static Result<HostTrees> Enter(const os::Fd& data);
+  // Moves the calling process into it. `data` is the data folder, whose `images` and `sandboxes` exist; `host_root` is
+  // what the image `host` is made from. Irreversible.
+  static Result<HostTrees> Enter(const os::Fd& data, const os::Fd& host_root);
 
   // A copy of the skeleton of the image `host`, with the id map of `user_namespace`.
   Result<os::DetachedMount> CloneSkeleton(const os::Fd& user_namespace) const;

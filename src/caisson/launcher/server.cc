@@ -313,12 +313,16 @@ int Report(const os::Fd& engine, Step step, const Error& error) {
 int RunServer(ServerInputs inputs, plan::Expect expect) {
   if (const Status refused = RefuseExecutableMemory(); !refused)
     return Report(inputs.engine, Step::kSysctl, refused.error());
+  // In a chroot no user namespace can be made and the root is no mount. The image `host` is still made from what the
+  // caller sees as the root.
+  const os::Fd host_root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (const Status left = os::LeaveChroot(); !left) return Report(inputs.engine, Step::kHostImage, left.error());
   auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
   auto network = os::OpenNamespace("net");
   if (!network) return Report(inputs.engine, Step::kNetworkNamespace, network.error());
-  auto trees = HostTrees::Enter(inputs.data);
+  auto trees = HostTrees::Enter(inputs.data, host_root);
   if (!trees) return Report(inputs.engine, Step::kHostImage, trees.error());
   os::Fd first_network;
   if (expect == plan::Expect::kOneSandbox) {

@@ -94,6 +94,13 @@ Result<Fd> OpenNamespace(const char* kind) {
   return space;
 }
 
+Status LeaveChroot() {
+  // Entering a mount namespace, also the own one, sets the root and the working directory to its root. Source:
+  // setns(2).
+  CAISSON_TRY(const Fd mounts, OpenNamespace("mnt"));
+  return EnterNamespace(mounts);
+}
+
 Status EnterNamespace(const Fd& space) {
   if (setns(space.get(), 0) != 0) return Fail(Error::FromErrno(errno, "cannot enter a namespace"));
   return {};

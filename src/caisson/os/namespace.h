@@ -30,4 +30,8 @@ Result<Fd> EnterNewNetworkNamespace();
 Result<Fd> OpenNamespace(const char* kind);
 Status EnterNamespace(const Fd& space);
 
+// Gives the calling process the root of its mount namespace, whatever chroot(2) it was started in. Needs CAP_SYS_ADMIN
+// and CAP_SYS_CHROOT.
+Status LeaveChroot();
+
 }  // namespace caisson::os
