@@ -21,6 +21,9 @@ class Leaf {
       : number_(number), engine_(std::move(engine)), guest_(std::move(guest)) {}
   Leaf(Leaf&& other) noexcept;
   Leaf& operator=(Leaf&& other) noexcept;
+  Leaf(const Leaf&) = delete;
+  Leaf& operator=(const Leaf&) = delete;
+  ~Leaf() = default;
 
   std::uint32_t number() const { return number_; }
   // What the guest needs to start the command. Borrowed.

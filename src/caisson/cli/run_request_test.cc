@@ -41,10 +41,10 @@ TEST(ReadRunRequest, DefaultsAreThoseOfTheLimits) {
 
 TEST(ReadRunRequest, TakesEveryOption) {
   const auto request =
-      Read({"--image", "/srv/root", "--workspace", "/w:ro",     "--cpus",    "0.5",    "--memory",  "512MiB",
-            "--disk",  "1GiB",      "--pids",      "64",        "--timeout", "250ms",  "--env",     "A=1",
-            "--env",   "B=",        "--env",       "A=2=3",     "--user",    "root",   "--network", "none",
-            "--tier",  "process",   "--storage",   "tmpfs",     "--json",    "--quiet"});
+      Read({"--image", "/srv/root", "--workspace", "/w:ro", "--cpus",    "0.5",    "--memory",  "512MiB",
+            "--disk",  "1GiB",      "--pids",      "64",    "--timeout", "250ms",  "--env",     "A=1",
+            "--env",   "B=",        "--env",       "A=2=3", "--user",    "root",   "--network", "none",
+            "--tier",  "process",   "--storage",   "tmpfs", "--json",    "--quiet"});
   ASSERT_TRUE(request) << request.error().message();
   EXPECT_EQ(*request->image_directory, "/srv/root");
   EXPECT_EQ(request->workspace->path, "/w");

@@ -49,7 +49,7 @@ Result<Stdio> MakePipes() {
   for (int fd = 0; fd < 3; ++fd) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return Fail(Error::FromErrno(errno, "pipe"));
-    const int own = fd == 0 ? 0 : 1;
+    const std::size_t own = fd == 0 ? 0 : 1;
     stdio.command_ends.emplace_back(ends[own]);
     stdio.host_ends.emplace_back(ends[1 - own]);
   }

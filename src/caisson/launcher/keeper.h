@@ -24,6 +24,8 @@ class Keeper {
 
   Keeper(Keeper&& other) noexcept;
   Keeper& operator=(Keeper&&) = delete;
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
   // Closes the connection and waits until the keeper has cleaned up: this process's end would kill it.
   ~Keeper();
 

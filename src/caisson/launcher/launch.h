@@ -44,6 +44,8 @@ class Embryo {
       : slot_(std::move(slot)), process_(std::move(process)), orders_(std::move(orders)), report_(std::move(report)) {}
   Embryo(Embryo&&) = default;
   Embryo& operator=(Embryo&&) = delete;
+  Embryo(const Embryo&) = delete;
+  Embryo& operator=(const Embryo&) = delete;
   ~Embryo();
 
   const Slot& slot() const { return slot_; }

@@ -28,6 +28,8 @@ class WritableLayer {
 
   WritableLayer(WritableLayer&& other) noexcept;
   WritableLayer& operator=(WritableLayer&&) = delete;
+  WritableLayer(const WritableLayer&) = delete;
+  WritableLayer& operator=(const WritableLayer&) = delete;
   ~WritableLayer();
 
   os::Fd TakeFolder() && { return std::move(folder_); }

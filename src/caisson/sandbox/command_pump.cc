@@ -88,7 +88,7 @@ InputStream::InputStream(os::Fd sink, int host_fd, bool is_terminal)
   if (host_fd_ < 0 && !is_terminal_) sink_.Reset();
 }
 
-InputStream::InputStream(os::Fd sink, std::string content) : sink_(std::move(sink)), host_fd_(-1) {
+InputStream::InputStream(os::Fd sink, std::string_view content) : sink_(std::move(sink)), host_fd_(-1) {
   pending_.Append(content);
   if (sink_.valid()) SetNonBlocking(sink_.get());
   if (pending_.empty()) sink_.Reset();

@@ -65,7 +65,7 @@ class InputStream {
   // Without a host (-1) the command's input ends at once.
   InputStream(os::Fd sink, int host_fd, bool is_terminal);
   // Content instead of a host descriptor.
-  InputStream(os::Fd sink, std::string content);
+  InputStream(os::Fd sink, std::string_view content);
 
   bool wants_read() const { return sink_.valid() && host_fd_ >= 0 && pending_.empty(); }
   bool wants_write() const { return sink_.valid() && !pending_.empty(); }

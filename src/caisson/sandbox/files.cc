@@ -38,7 +38,7 @@ class Operation {
   }
   proto::FileOperation& operation() { return *request_.mutable_file_operation(); }
 
-  Result<proto::FileReply> Run(std::string_view path, std::string content) {
+  Result<proto::FileReply> Run(std::string_view path, std::string_view content) {
     if (path.empty() || path.find('\0') != std::string_view::npos || path.size() >= 4096) {
       return Fail(Error(Code::kInvalidArgument, "a path is empty, longer than 4095 bytes or holds a zero byte"));
     }
@@ -46,7 +46,7 @@ class Operation {
     if (started.error != 0) {
       return Fail(Error::FromErrno(started.error, "cannot start a file operation: " + started.step));
     }
-    CommandPump pump(started.end, InputStream(std::move(started.stdio[0]), std::move(content)),
+    CommandPump pump(started.end, InputStream(std::move(started.stdio[0]), content),
                      OutputStream(std::move(started.stdio[1]), -1, OutputCapture(kMaxReply, Spool::kDiscard, -1)),
                      std::nullopt, -1);
     const CommandPump::Event event = pump.Run(Deadline::In(kPatience));
@@ -113,7 +113,7 @@ Result<Wrote> Files::Write(std::string_view path, std::string_view content, IfEx
   write.set_if_exists(if_exists == IfExists::kOverwrite ? proto::WriteFile::OVERWRITE
                       : if_exists == IfExists::kFail    ? proto::WriteFile::FAIL
                                                         : proto::WriteFile::APPEND);
-  CAISSON_TRY(const proto::FileReply reply, operation.Run(path, std::string(content)));
+  CAISSON_TRY(const proto::FileReply reply, operation.Run(path, content));
   switch (reply.wrote()) {
     case proto::FileReply::REPLACED:
       return Wrote::kReplaced;
