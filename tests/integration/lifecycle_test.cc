@@ -129,6 +129,9 @@ TEST_F(Lifecycle, SandboxesAtOnceHaveUserIdsOfTheirOwn) {
 
 TEST_F(Lifecycle, SixteenFirstRunsOnAFreshHostSucceed) {
   // In a mount namespace of its own the data folder has no image yet; locks and cgroups stay the host's.
+  if (RunProgram({.argv = {"mountpoint", "-q", "/"}}).status != 0) {
+    GTEST_SKIP() << "the root is no mount, as in a chroot: no mount can be hidden from the host";
+  }
   const TempFolder images;
   const std::string script = R"(
 mount --bind "$1" /var/lib/caisson/images || exit 99
