@@ -5,9 +5,6 @@
 
 namespace caisson::os::uapi {
 
-inline constexpr unsigned kMfdNoexecSeal = 0x8;  // 6.3
-inline constexpr unsigned kMfdExec = 0x10;       // 6.3
-
 inline constexpr unsigned long long kLandlockRefer = 1ULL << 13;     // ABI 2, 5.19
 inline constexpr unsigned long long kLandlockTruncate = 1ULL << 14;  // ABI 3, 6.2
 inline constexpr unsigned long long kLandlockIoctlDev = 1ULL << 15;  // ABI 5, 6.10

@@ -83,7 +83,6 @@ enum class Step : std::uint32_t {
 // memory peak and memory events; for the guest the cgroup2 directory, then on cgroup v1 the `tasks` files of memory,
 // cpu and pids.
 inline constexpr int kLeafEngineFds = 5;
-inline constexpr int kLeafGuestFdsV2 = 1;
 inline constexpr int kLeafGuestFdsV1 = 4;
 
 // One reply. kCreate: [pidfd of the guest] [cgroup.kill of the sandbox], then the first leaf.
