@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
@@ -77,13 +76,6 @@ Result<WritableLayer> WritableLayer::MakeFolder(const os::Fd& sandboxes, const s
   return WritableLayer(std::move(folder), Place::kAttachedElsewhere);
 }
 
-WritableLayer::WritableLayer(WritableLayer&& other) noexcept
-    : folder_(std::move(other.folder_)), place_(std::exchange(other.place_, Place::kAttachedElsewhere)) {}
-
-WritableLayer::~WritableLayer() {
-  if (place_ == Place::kAttachedHere) umount2("/layer", MNT_DETACH);
-}
-
 Status WritableLayer::AttachLayers(const os::DetachedMount& lower) {
   if (place_ == Place::kDetached) {
     CAISSON_CHECK_OK(os::Attach(folder_, "/layer"));
@@ -103,9 +95,14 @@ Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower,
   // every kernel, and never tried without: a refused volatile overlay can leave a mark in its work folder, of which no
   // second is made.
   CAISSON_CHECK_OK(AttachLayers(lower));
-  Result<os::DetachedMount> mount = MakeOverlay(lower, upper, work);
-  umount2("/lower", MNT_DETACH);
-  return mount;
+  return MakeOverlay(lower, upper, work);
+}
+
+void DetachLayers() {
+  for (const char* point : {"/lower", "/layer"}) {
+    while (umount2(point, MNT_DETACH) == 0) {
+    }
+  }
 }
 
 Result<os::DetachedMount> MapWorkspace(const HostTrees& trees, const os::Fd& workspace, std::uint32_t first_id) {

@@ -26,12 +26,6 @@ class WritableLayer {
   // upper more than a hostile writer deserves; volatile, since nothing of it outlives the sandbox. `lower` is used up.
   Result<os::DetachedMount> Overlay(const os::DetachedMount& lower, const std::string& name, std::uint32_t owner);
 
-  WritableLayer(WritableLayer&& other) noexcept;
-  WritableLayer& operator=(WritableLayer&&) = delete;
-  WritableLayer(const WritableLayer&) = delete;
-  WritableLayer& operator=(const WritableLayer&) = delete;
-  ~WritableLayer();
-
   os::Fd TakeFolder() && { return std::move(folder_); }
 
  private:
@@ -42,6 +36,10 @@ class WritableLayer {
   os::Fd folder_;  // of a tmpfs this also holds the mount
   Place place_;
 };
+
+// Takes away what Overlay attached in the launcher's mount namespace. It costs a grace period of the kernel, so it is
+// done when nobody waits, and before the next process is cloned.
+void DetachLayers();
 
 // The workspace folder as the sandbox sees it: its owner's files belong to `agent`, those of all others to ids that are
 // nobody's inside. Errors: kUnsupported when its file system has no id-mapped mounts.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "caisson/launcher/leaves.h"
+#include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
@@ -250,6 +251,7 @@ class Server {
 
   // What nobody waits for.
   void AfterReply() {
+    DetachLayers();
     if (retired_.leaf != 0) {
       const auto found = sandboxes_.find(retired_.block);
       // A leaf in which a background process lives stays until the sandbox ends.
