@@ -106,7 +106,8 @@ Outcome HardLinkOutOfWorkspace(const Context&) {
   return Succeeded();
 }
 
-Outcome WriteSystemProgram(const Context&) { return TryOpen("/usr/bin/env", O_WRONLY); }
+// One that hardly ever runs: the kernel refuses writers of a running program before it looks at the mount.
+Outcome WriteSystemProgram(const Context&) { return TryOpen("/usr/bin/pinky", O_WRONLY); }
 
 // Overlay attributes in a writable layer would steer what the next mount of it shows.
 Outcome SetOverlayAttribute(const Context&) {
