@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "caisson/plan/change.h"
+#include "caisson/storage/upper_tree.h"
+
+namespace caisson::storage {
+
+// Collects changes up to the limits of plan::ChangeList.
+class ChangeCollector {
+ public:
+  // `shown_at`: where the tree whose changes follow appears in the sandbox, "" for the root.
+  void Enter(std::string shown_at) { shown_at_ = std::move(shown_at); }
+  void Add(const std::string& path, plan::ChangeKind kind, const FileStamp& stamp);
+  bool full() const { return list_.truncated; }
+  void Truncate() { list_.truncated = true; }
+  plan::ChangeList Take() &&;
+
+ private:
+  std::string shown_at_;
+  std::size_t bytes_ = 0;
+  plan::ChangeList list_;
+};
+
+// One overlay whose two moments are compared.
+struct ComparedOverlay {
+  TreeReader& upper;
+  TreeReader& lower;
+  // Files that were opened for writing in between, by inode: one whose stamp is the same all the same counts as
+  // modified, since a file system may not note the time of a write through a mapping.
+  const std::set<std::uint64_t>& written;
+};
+
+// Tells what a user of the overlay sees differently now that its upper layer is `after` and was `before`. Both are the
+// layer's root folder. Content is compared only where the lower layer still has what was there before, up to
+// kMaxComparedBytes a file; otherwise a file counts as modified when it is another one or its size or time of
+// modification differs.
+void CompareTrees(const ComparedOverlay& overlay, const UpperEntry& before, const UpperEntry& after,
+                  ChangeCollector& changes);
+
+inline constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{256} << 20U;
+
+}  // namespace caisson::storage

@@ -1,0 +1,192 @@
+#include "caisson/storage/tracked_layer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "caisson/storage/overlay_fixture.h"
+
+namespace caisson::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using plan::ChangeKind;
+
+std::string Text(const plan::ChangeList& list) {
+  constexpr const char* kKinds[] = {"created", "modified", "deleted", "metadata"};
+  std::string text;
+  for (const plan::Change& change : list.changes) {
+    text += std::string(kKinds[static_cast<int>(change.kind)]) + " " + change.path + "\n";
+  }
+  return text + (list.truncated ? "truncated\n" : "");
+}
+
+class TrackedLayerTest : public OverlayFixture {
+ protected:
+  void SetUp() override {
+    OverlayFixture::SetUp();
+    if (IsSkipped()) return;
+    fs::create_directories(lower() + "/docs/old/deep");
+    Write(lower() + "/docs/one", "one");
+    Write(lower() + "/docs/old/two", "two");
+    Write(lower() + "/docs/old/deep/three", "three");
+    Write(lower() + "/readme", "readme");
+    fs::create_symlink("readme", lower() + "/link");
+    MountOverlay();
+    layer_.emplace(MakeOverlays(), TrackedLayer::Start::kNow);
+  }
+
+  std::vector<TrackedLayer::Overlay> MakeOverlays(const std::string& shown_at = "") const {
+    std::vector<TrackedLayer::Overlay> overlays;
+    overlays.push_back({shown_at, OpenFolder(upper()), OpenFolder(lower())});
+    return overlays;
+  }
+
+  std::string Report() { return Text(layer_->Report()); }
+
+  std::optional<TrackedLayer> layer_;
+};
+
+TEST_F(TrackedLayerTest, NothingChangedIsAnEmptyList) {
+  EXPECT_EQ(Report(), "");
+  (void)fs::exists(Merged("docs/old/deep/three"));
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(TrackedLayerTest, FilesOfTheLayer) {
+  Write(Merged("new"), "x");
+  fs::create_directory(Merged("folder"));
+  Write(Merged("folder/inner"), "y");
+  EXPECT_EQ(Report(), "created /folder\ncreated /folder/inner\ncreated /new\n");
+  Write(Merged("new"), "longer");
+  chmod(Merged("folder/inner").c_str(), 0600);
+  EXPECT_EQ(Report(), "metadata /folder/inner\nmodified /new\n");
+  fs::remove_all(Merged("folder"));
+  EXPECT_EQ(Report(), "deleted /folder\ndeleted /folder/inner\n");
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(TrackedLayerTest, FilesOfTheImage) {
+  Write(Merged("docs/one"), "ONE");
+  chmod(Merged("readme").c_str(), 0600);
+  fs::remove(Merged("link"));
+  EXPECT_EQ(Report(), "modified /docs/one\ndeleted /link\nmetadata /readme\n");
+  fs::remove(Merged("docs/one"));
+  fs::create_symlink("readme", Merged("link"));
+  EXPECT_EQ(Report(), "deleted /docs/one\ncreated /link\n");
+}
+
+TEST_F(TrackedLayerTest, WhatIsUndoneInBetweenIsNoChange) {
+  Write(Merged("gone"), "x");
+  fs::remove(Merged("gone"));
+  fs::rename(Merged("docs"), Merged("moved"));
+  fs::rename(Merged("moved"), Merged("docs"));
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(TrackedLayerTest, AFolderOfTheImageIsRenamed) {
+  fs::rename(Merged("docs"), Merged("moved"));
+  EXPECT_EQ(Report(),
+            "deleted /docs\ndeleted /docs/old\ndeleted /docs/old/deep\ndeleted /docs/old/deep/three\n"
+            "deleted /docs/old/two\ndeleted /docs/one\ncreated /moved\ncreated /moved/old\n"
+            "created /moved/old/deep\ncreated /moved/old/deep/three\ncreated /moved/old/two\ncreated /moved/one\n");
+  Write(Merged("moved/old/two"), "22");
+  fs::remove_all(Merged("moved/old/deep"));
+  EXPECT_EQ(Report(), "deleted /moved/old/deep\ndeleted /moved/old/deep/three\nmodified /moved/old/two\n");
+}
+
+TEST_F(TrackedLayerTest, AFolderOfTheImageIsReplaced) {
+  fs::remove_all(Merged("docs/old"));
+  fs::create_directory(Merged("docs/old"));
+  EXPECT_EQ(Report(), "deleted /docs/old/deep\ndeleted /docs/old/deep/three\ndeleted /docs/old/two\n");
+  fs::remove_all(Merged("docs"));
+  Write(Merged("docs"), "a file now");
+  EXPECT_EQ(Report(), "modified /docs\ndeleted /docs/old\ndeleted /docs/one\n");
+}
+
+TEST_F(TrackedLayerTest, SameSizeSameTimeIsStillSeenAgainstTheImage) {
+  struct stat before{};
+  ASSERT_EQ(stat(Merged("readme").c_str(), &before), 0);
+  Write(Merged("readme"), "README");
+  const timespec times[] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, Merged("readme").c_str(), times, 0), 0);
+  EXPECT_EQ(Report(), "modified /readme\n");
+}
+
+TEST_F(TrackedLayerTest, OpeningForWritingAloneIsNoChange) {
+  const os::Fd file(open(Merged("readme").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_TRUE(file.valid());
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(TrackedLayerTest, AWriteThroughAMapping) {
+  const os::Fd file(open(Merged("readme").c_str(), O_RDWR | O_CLOEXEC));
+  void* memory = mmap(nullptr, 4, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  static_cast<char*>(memory)[0] = 'R';
+  munmap(memory, 4);
+  EXPECT_EQ(Report(), "modified /readme\n");
+}
+
+TEST_F(TrackedLayerTest, ASecondNameIsCreatedAndTheFirstStays) {
+  fs::create_hard_link(Merged("readme"), Merged("again"));
+  EXPECT_EQ(Report(), "created /again\n");
+  fs::remove(Merged("readme"));
+  EXPECT_EQ(Report(), "deleted /readme\n");
+}
+
+TEST_F(TrackedLayerTest, OddNamesAndTypes) {
+  mkfifo(Merged("fifo").c_str(), 0644);
+  Write(Merged("line\nbreak"), "x");
+  Write(Merged("not\xff utf8"), "x");
+  const plan::ChangeList list = layer_->Report();
+  EXPECT_EQ(Text(list), "created /fifo\ncreated /line\nbreak\ncreated /not\xff utf8\n");
+  EXPECT_EQ(list.changes[0].type, plan::EntryType::kOther);
+  EXPECT_EQ(list.changes[1].type, plan::EntryType::kFile);
+  EXPECT_EQ(list.changes[1].size_bytes, 1U);
+}
+
+TEST_F(TrackedLayerTest, ALongListIsCutAndSaysSo) {
+  for (int i = 0; i < 1500; ++i) Write(Merged("file" + std::to_string(i)), "x");
+  const plan::ChangeList list = layer_->Report();
+  EXPECT_EQ(list.changes.size(), plan::kMaxChanges);
+  EXPECT_TRUE(list.truncated);
+  // What did not fit is not news the next time.
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(TrackedLayerTest, VeryDeepFoldersAreReadAsFarAsPathsReach) {
+  os::Fd folder = OpenFolder(merged());
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_EQ(mkdirat(folder.get(), "d", 0755), 0);
+    folder = os::Fd(openat(folder.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_TRUE(folder.valid());
+  }
+  const plan::ChangeList list = layer_->Report();
+  EXPECT_TRUE(list.truncated);
+  EXPECT_EQ(list.changes.front().path, "/d");
+}
+
+TEST_F(TrackedLayerTest, EverythingInTheLayerIsAChangeWhenItIsTakenForEmpty) {
+  Write(Merged("docs/one"), "11");
+  Write(Merged("new"), "x");
+  TrackedLayer later(MakeOverlays("/home/agent/workspace"), TrackedLayer::Start::kEmptyUppers);
+  EXPECT_EQ(Text(later.Report()),
+            "modified /home/agent/workspace/docs/one\ncreated /home/agent/workspace/new\n");
+  const auto sides = later.Open("/home/agent/workspace/docs/one");
+  EXPECT_EQ(os::ReadAll(sides.before.get(), 100).value_or(""), "one");
+  EXPECT_EQ(os::ReadAll(sides.after.get(), 100).value_or(""), "11");
+}
+
+TEST_F(TrackedLayerTest, APlantedLinkLeadsNowhere) {
+  fs::remove_all(Merged("docs"));
+  fs::create_symlink("/etc", Merged("docs"));
+  EXPECT_EQ(Report().find("passwd"), std::string::npos);
+  EXPECT_FALSE(layer_->Open("/docs/passwd").after.valid());
+}
+
+}  // namespace
+}  // namespace caisson::storage

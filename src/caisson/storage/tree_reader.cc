@@ -1,0 +1,122 @@
+#include "caisson/storage/tree_reader.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <memory>
+#include <utility>
+
+namespace caisson::storage {
+namespace {
+
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+
+os::Fd OpenBeneath(const os::Fd& root, const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+  return os::Fd(
+      static_cast<int>(syscall(SYS_openat2, root.get(), path.empty() ? "." : path.c_str(), &how, sizeof how)));
+}
+
+FileStamp MakeStamp(const struct stat& info) {
+  return {.mode = info.st_mode,
+          .uid = info.st_uid,
+          .gid = info.st_gid,
+          .device = S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode) ? info.st_rdev : 0,
+          .inode = info.st_ino,
+          .size = static_cast<std::uint64_t>(info.st_size),
+          .links = info.st_nlink,
+          .modified = info.st_mtim,
+          .changed = info.st_ctim};
+}
+
+// The folder of a path and its last name.
+std::pair<std::string, std::string> Split(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+}  // namespace
+
+int TreeReader::Folder(const std::string& path) {
+  if (last_.valid() && last_path_ == path) return last_.get();
+  const bool is_below = last_.valid() && path.size() > last_path_.size() + 1 && path[last_path_.size()] == '/' &&
+                        path.starts_with(last_path_);
+  if (path.size() > kMaxPath) {
+    last_.Reset();
+  } else if (is_below) {
+    last_ = OpenBeneath(last_, path.substr(last_path_.size() + 1), kDirectory);
+  } else {
+    last_ = OpenBeneath(root_, path, kDirectory);
+  }
+  last_path_ = path;
+  return last_.get();
+}
+
+std::optional<FileStamp> TreeReader::Stamp(const std::string& path) {
+  struct stat info{};
+  if (path.empty()) {
+    if (fstat(root_.get(), &info) != 0) return std::nullopt;
+    return MakeStamp(info);
+  }
+  const auto [folder, name] = Split(path);
+  const int directory = Folder(folder);
+  if (directory < 0 || fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return MakeStamp(info);
+}
+
+std::vector<std::string> TreeReader::Names(const std::string& folder) {
+  std::vector<std::string> names;
+  const int directory = Folder(folder);
+  // Its own open file description: readdir moves the offset.
+  const int again = directory < 0 ? -1 : openat(directory, ".", kDirectory);
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
+  if (listing == nullptr) return names;
+  while (const dirent* entry = readdir(listing.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
+
+std::string TreeReader::LinkTarget(const std::string& path) {
+  const auto [folder, name] = Split(path);
+  const int directory = Folder(folder);
+  std::array<char, PATH_MAX> target{};
+  const ssize_t size = directory < 0 ? -1 : readlinkat(directory, name.c_str(), target.data(), target.size());
+  return size < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+os::Fd TreeReader::OpenFile(const std::string& path) {
+  const auto [folder, name] = Split(path);
+  const int directory = Folder(folder);
+  if (directory < 0) return {};
+  os::Fd file(openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  struct stat info{};
+  if (!file.valid() || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return file;
+}
+
+std::string TreeReader::Attribute(const std::string& folder, const char* name) {
+  const int directory = Folder(folder);
+  std::array<char, PATH_MAX> value{};
+  const ssize_t size = directory < 0 ? -1 : fgetxattr(directory, name, value.data(), value.size());
+  return size < 0 ? std::string() : std::string(value.data(), static_cast<std::size_t>(size));
+}
+
+std::string JoinPath(const std::string& folder, std::string_view name) {
+  std::string path = folder;
+  if (!path.empty()) path += '/';
+  path += name;
+  return path;
+}
+
+}  // namespace caisson::storage
