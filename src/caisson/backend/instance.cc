@@ -59,11 +59,12 @@ bool IsStdio(const os::Fd& fd) {
 
 }  // namespace
 
-Instance::Instance(LauncherLink& link, os::Fd control, LauncherLink::Created created)
+Instance::Instance(LauncherLink& link, os::Fd control, os::Fd changes, LauncherLink::Created created)
     : link_(link),
       slot_(created.slot),
       guest_(std::move(created.guest)),
       kill_(std::move(created.kill)),
+      layer_(std::move(changes)),
       control_(std::move(control)) {
   ready_leaves_.push_back(std::move(created.first_leaf));
 }
@@ -75,12 +76,20 @@ Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const pla
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kStream));
   // The guest finds its configuration waiting: no round trip while it starts.
   CAISSON_CHECK_OK(os::SendFrame(ends.first.get(), MakeConfigure(plan)));
-  std::vector<int> all = {ends.second.get()};
+  CAISSON_TRY(auto changes, os::SocketPair(os::SocketKind::kStream));
+  std::vector<int> all = {ends.second.get(), changes.second.get()};
   all.insert(all.end(), fds.begin(), fds.end());
   CAISSON_TRY(LauncherLink::Created created, link.Create(plan, all));
-  ends.second.Reset();  // only the guest has it now: its end is the end of the stream
-  std::unique_ptr<Instance> instance(new Instance(link, std::move(ends.first), std::move(created)));
+  // Only the guest and the storage process have them now: their end is the end of the stream.
+  ends.second.Reset();
+  changes.second.Reset();
+  std::unique_ptr<Instance> instance(
+      new Instance(link, std::move(ends.first), std::move(changes.first), std::move(created)));
   CAISSON_CHECK_OK(AwaitReady(instance->control_));
+  if (plan.image == plan::Image::kDirectory) {
+    // The guest has put a home and users in: that is no change of a command's.
+    CAISSON_TRY(const Layer::Report prepared, instance->layer_.TakeReport());
+  }
   return instance;
 }
 

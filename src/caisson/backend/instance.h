@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "caisson/backend/launcher_link.h"
+#include "caisson/backend/layer.h"
 #include "caisson/backend/leaf.h"
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -40,13 +41,16 @@ class Instance {
   // more.
   void Return(Leaf leaf);
 
+  // The files of the sandbox that are its own.
+  Layer& layer() { return layer_; }
+
   // Kills every process at once, without the guest's or the launcher's help. For a sandbox that does not answer.
   void KillAll() const;
   // Idempotent. Returns when no process is left.
   Status Destroy();
 
  private:
-  Instance(LauncherLink& link, os::Fd control, LauncherLink::Created created);
+  Instance(LauncherLink& link, os::Fd control, os::Fd changes, LauncherLink::Created created);
 
   Result<proto::Reply> Ask(const proto::Request& request, const std::vector<int>& fds, std::vector<os::Fd>& answer_fds);
   Result<Leaf> TakeLeaf();
@@ -56,6 +60,7 @@ class Instance {
   std::uint32_t slot_;
   os::PidFd guest_;
   os::Fd kill_;
+  Layer layer_;
 
   std::mutex control_mutex_;  // one request on the stream at a time
   os::Fd control_;

@@ -64,7 +64,10 @@ sandbox::CommandSpec CommandOf(const RunRequest& request) {
   spec.env = request.env;
   spec.user = request.user;
   spec.timeout = request.timeout;
-  if (request.output == Output::kPassThrough) spec.kept_output = Bytes{0};
+  if (request.output == Output::kPassThrough) {
+    spec.kept_output = Bytes{0};
+    spec.report_changes = sandbox::ReportChanges::kNo;  // nobody would see them
+  }
   if (request.terminal == Terminal::kTty) spec.terminal = SizeOfTerminal(STDIN_FILENO);
   return spec;
 }

@@ -89,7 +89,6 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
 
   // Copies must be made where the originals are: descriptors first, then the new namespace, then the copies.
   CAISSON_TRY(const os::DetachedMount skeleton, os::CloneTree(images.get(), image.skeleton.c_str()));
-  CAISSON_TRY(const os::DetachedMount sandboxes, os::CloneTree(data.get(), "sandboxes"));
   std::vector<os::DetachedMount> folders;
   for (const std::string& name : image.folders) {
     CAISSON_TRY(os::DetachedMount folder, os::CloneTree(host_root.get(), name.c_str()));
@@ -104,7 +103,6 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   for (const char* point : {"/new", "/stage", "/stage/dev", "/stage/proc", "/lower", "/layer"})
     CAISSON_CHECK_OK(MakePoint(point));
   CAISSON_CHECK_OK(MakePointAndAttach(skeleton, "/skeleton"));
-  CAISSON_CHECK_OK(MakePointAndAttach(sandboxes, "/sandboxes"));
   CAISSON_CHECK_OK(MakePoint("/host"));
   for (std::size_t i = 0; i < folders.size(); ++i) {
     CAISSON_CHECK_OK(MakePointAndAttach(folders[i], "/host/" + image.folders[i]));
@@ -113,8 +111,6 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   CAISSON_CHECK_OK(MakePointAndAttach(devices, "/devices"));
   trees.folders_ = image.folders;
   CAISSON_TRY(trees.own_namespace_, os::OpenNamespace("mnt"));
-  trees.sandboxes_.Reset(open("/sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!trees.sandboxes_.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of writable layers"));
   return trees;
 }
 

@@ -15,7 +15,7 @@ namespace caisson::launcher {
 // `layer` for what older kernels want attached while an overlay is made.
 class HostTrees {
  public:
-  // Moves the calling process into it. `data` is the data folder, whose `images` and `sandboxes` exist; `host_root` is
+  // Moves the calling process into it. `data` is the data folder, whose `images` exists; `host_root` is
   // what the image `host` is made from. Irreversible.
   static Result<HostTrees> Enter(const os::Fd& data, const os::Fd& host_root);
 
@@ -30,15 +30,12 @@ class HostTrees {
   Result<os::DetachedMount> CloneDevices() const;
   // A copy of a folder that was opened in the host's mount namespace.
   Result<os::DetachedMount> CloneHostFolder(const os::Fd& folder) const;
-  // `sandboxes` of the data folder, reachable from here.
-  const os::Fd& sandboxes() const { return sandboxes_; }
 
  private:
   HostTrees() = default;
 
   os::Fd host_namespace_;
   os::Fd own_namespace_;
-  os::Fd sandboxes_;
   std::vector<std::string> folders_;
 };
 

@@ -21,7 +21,6 @@
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/launch_plan.h"
-#include "caisson/storage/remove_tree.h"
 #include "caisson/storage/sandbox_folders.h"
 
 namespace caisson::launcher {
@@ -33,7 +32,6 @@ struct Request {
   enum class Verb : std::uint32_t { kMake, kRelease };
   Verb verb = Verb::kMake;
   std::uint32_t block = 0;
-  char folder[32] = {};
 };
 
 struct Reply {
@@ -129,10 +127,10 @@ class KeeperLoop {
         Answer(MakeSlot());
         if (!std::exchange(collected_, true)) storage::RemoveLeftOverFolders(sandboxes_);
       } else {
-        Release(request.block, request.folder);
+        Release(request.block);
       }
     }
-    while (!held_.empty()) Release(*held_.begin(), "");
+    while (!held_.empty()) Release(*held_.begin());
     if (roots_) roots_->RemoveChildIfUnused("caisson");
     _exit(0);
   }
@@ -142,7 +140,7 @@ class KeeperLoop {
     CAISSON_TRY(const std::uint32_t block, blocks_.Take());
     held_.insert(block);
     Result<Slot> slot = FillSlot(block);
-    if (!slot) Release(block, "");
+    if (!slot) Release(block);
     return slot;
   }
 
@@ -190,10 +188,9 @@ class KeeperLoop {
     return {};
   }
 
-  void Release(std::uint32_t block, const char* folder) {
+  void Release(std::uint32_t block) {
     // A cgroup that does not empty keeps its block: its ids must not go to another sandbox.
     const bool removed = !folder_ || folder_->RemoveChild(SlotName(block)).has_value();
-    if (*folder != '\0') (void)storage::RemoveTree(sandboxes_.get(), folder);
     held_.erase(block);
     if (removed) blocks_.Release(block);
   }
@@ -287,9 +284,8 @@ Result<Slot> Keeper::TakeSlot() {
               .first_leaf = cgroup_at(2)};
 }
 
-Status Keeper::ReturnSlot(std::uint32_t block, std::string_view folder) {
-  Request request{.verb = Request::Verb::kRelease, .block = block, .folder = {}};
-  folder.copy(request.folder, sizeof request.folder - 1);
+Status Keeper::ReturnSlot(std::uint32_t block) {
+  const Request request{.verb = Request::Verb::kRelease, .block = block};
   return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, {});
 }
 

@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <string_view>
 
 #include "caisson/base/result.h"
 #include "caisson/launcher/slot.h"
@@ -18,7 +17,7 @@ namespace caisson::launcher {
 // launcher's end of the connection closes. Not thread-safe.
 class Keeper {
  public:
-  // Forks the keeper. `data`: the data folder, for removing writable layers; `runtime`: the folder of lock files;
+  // Forks the keeper. `data`: the data folder, for what killed launchers left; `runtime`: the folder of lock files;
   // `engine`: the launcher's connection, which the keeper closes on its side.
   static Result<Keeper> Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine, plan::Expect expect);
 
@@ -35,9 +34,8 @@ class Keeper {
   Result<Slot> TakeSlot();
   // Readable when TakeSlot would not wait. Borrowed.
   int connection() const { return connection_.get(); }
-  // Gives a slot back whose processes are dead; `folder`, when not empty, names the writable layer to remove below
-  // `sandboxes` of the data folder. Does not wait.
-  Status ReturnSlot(std::uint32_t block, std::string_view folder);
+  // Gives a slot back whose processes are dead. Does not wait.
+  Status ReturnSlot(std::uint32_t block);
 
  private:
   Keeper(os::Fd connection, UidBlocks blocks, pid_t process)

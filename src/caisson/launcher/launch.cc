@@ -39,13 +39,6 @@ StepError At(Step step, const Error& error) {
   return {step, error.errno_value() == 0 ? EIO : error.errno_value(), error.message()};
 }
 
-// Everything that is made before the new process exists.
-struct Mounts {
-  os::DetachedMount root;
-  std::vector<HostTrees::ProgramFolder> folders;
-  os::DetachedMount workspace;
-};
-
 std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slot) {
   for (const Status& status : {slot.sandbox.LimitMemory({plan.memory_bytes}), slot.sandbox.LimitCpu({plan.milli_cpus}),
                                slot.sandbox.LimitPids(plan.pids)}) {
@@ -55,7 +48,7 @@ std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slo
 }
 
 std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::LaunchPlan& plan, const os::Fd& folder,
-                                       WritableLayer& layer, std::uint32_t first_id, Mounts& mounts) {
+                                       OverlayMaker& layer, std::uint32_t first_id, Mounts& mounts) {
   if (plan.workspace == plan::WorkspaceMode::kNone) return std::nullopt;
   auto tree = MapWorkspace(trees, folder, first_id);
   if (!tree) return At(Step::kWorkspaceIdMap, tree.error());
@@ -72,35 +65,6 @@ std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::Launc
   }
   mounts.workspace = *std::move(tree);
   return std::nullopt;
-}
-
-tl::expected<Mounts, StepError> MakeMounts(const HostTrees& trees, const plan::LaunchPlan& plan, const Slot& slot,
-                                           const LaunchInputs& inputs, Launch::Folder& folder) {
-  const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
-  const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
-  Mounts mounts;
-  auto lower =
-      plan.image == plan::Image::kHost ? trees.CloneSkeleton(slot.user_namespace) : trees.CloneHostFolder(inputs.image);
-  if (!lower) return fail(Step::kImage, lower.error());
-  if (plan.image == plan::Image::kDirectory) {
-    if (const Status status = os::MapIds(*lower, slot.user_namespace); !status)
-      return fail(Step::kImage, status.error());
-  } else {
-    auto folders = trees.CloneProgramFolders(slot.user_namespace);
-    if (!folders) return fail(Step::kHostImage, folders.error());
-    mounts.folders = *std::move(folders);
-  }
-  if (plan.storage == plan::Storage::kDirectory) folder.name = plan.id;
-  auto layer = plan.storage == plan::Storage::kTmpfs ? WritableLayer::MakeTmpfs(plan, first_id)
-                                                     : WritableLayer::MakeFolder(trees.sandboxes(), folder.name);
-  if (!layer) return fail(Step::kWritableLayer, layer.error());
-  auto root = layer->Overlay(*lower, "root", first_id);
-  if (!root) return fail(Step::kRootOverlay, root.error());
-  mounts.root = *std::move(root);
-  if (auto error = MakeWorkspace(trees, plan, inputs.workspace, *layer, first_id, mounts))
-    return tl::unexpected(*error);
-  if (plan.storage == plan::Storage::kDirectory) folder.lock = std::move(*layer).TakeFolder();
-  return mounts;
 }
 
 std::optional<StepError> WriteIdMaps(pid_t pid, std::uint32_t first_id) {
@@ -261,14 +225,54 @@ tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {
   return tl::unexpected(*error);
 }
 
-std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs,
-                                        Folder& folder) const {
-  if (auto error = SetLimits(plan, embryo.slot())) return error;
-  const auto mounts = MakeMounts(trees_, plan, embryo.slot(), inputs, folder);
+tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan, const Slot& slot,
+                                                   const LaunchInputs& inputs, os::DetachedMount layer) const {
+  const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
+  const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
+  Mounts mounts;
+  auto lower = plan.image == plan::Image::kHost ? trees_.CloneSkeleton(slot.user_namespace)
+                                                : trees_.CloneHostFolder(inputs.image);
+  if (!lower) return fail(Step::kImage, lower.error());
+  if (plan.image == plan::Image::kDirectory) {
+    if (const Status status = os::MapIds(*lower, slot.user_namespace); !status)
+      return fail(Step::kImage, status.error());
+  } else {
+    auto folders = trees_.CloneProgramFolders(slot.user_namespace);
+    if (!folders) return fail(Step::kHostImage, folders.error());
+    mounts.folders = *std::move(folders);
+  }
+  OverlayMaker maker(std::move(layer));
+  auto root = maker.Overlay(*lower, "root", first_id);
+  if (!root) return fail(Step::kRootOverlay, root.error());
+  mounts.root = *std::move(root);
+  if (auto error = MakeWorkspace(trees_, plan, inputs.workspace, maker, first_id, mounts)) {
+    return tl::unexpected(*error);
+  }
+  if (const Status ordered = storage_.OrderTracking(slot.block, inputs.changes, maker.folders()); !ordered) {
+    return fail(Step::kWritableLayer, ordered.error());
+  }
+  return mounts;
+}
+
+std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embryo& embryo,
+                                        const LaunchInputs& inputs) const {
+  const Slot& slot = embryo.slot();
+  // Made while the limits are set.
+  if (const Status ordered = storage_.OrderLayer(slot.block, plan, UidBlocks::FirstId(slot.block)); !ordered) {
+    return At(Step::kWritableLayer, ordered.error());
+  }
+  const auto limits_error = SetLimits(plan, slot);
+  auto layer = storage_.TakeLayer();
+  if (limits_error) return limits_error;
+  if (!layer) return At(Step::kWritableLayer, layer.error());
+  const auto mounts = MakeMounts(plan, slot, inputs, *std::move(layer));
   if (!mounts) return mounts.error();
   // An embryo that has died says why in its report.
   (void)SendOrder(embryo.orders(), MakeOrder(plan, *mounts), *mounts, inputs.control);
-  return AwaitRoot(embryo.report());
+  auto error = AwaitRoot(embryo.report());
+  const Status tracked = storage_.AwaitTracked();
+  if (!error && !tracked) error = At(Step::kWritableLayer, tracked.error());
+  return error;
 }
 
 }  // namespace caisson::launcher

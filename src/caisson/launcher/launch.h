@@ -8,6 +8,7 @@
 #include "caisson/base/result.h"
 #include "caisson/launcher/host_trees.h"
 #include "caisson/launcher/slot.h"
+#include "caisson/launcher/storage_link.h"
 #include "caisson/os/fd.h"
 #include "caisson/os/process.h"
 #include "caisson/plan/launch_plan.h"
@@ -24,6 +25,7 @@ struct StepError {
 // Descriptors that came with a create request. Owned.
 struct LaunchInputs {
   os::Fd control;    // the guest's end
+  os::Fd changes;    // the storage process's end of the connection on which changes are asked for
   os::Fd image;      // with Image::kDirectory
   os::Fd workspace;  // with a workspace
 };
@@ -32,8 +34,6 @@ struct LaunchInputs {
 struct Launched {
   Slot slot;
   os::PidFd guest;
-  std::string folder;  // of the writable layer below `sandboxes`, empty with tmpfs
-  os::Fd folder_lock;
 };
 
 // A process in the namespaces and cgroups of its slot that waits to become a sandbox. Made ahead of time: it knows
@@ -62,25 +62,31 @@ class Embryo {
   os::Fd report_;
 };
 
+// What a sandbox's root is made of.
+struct Mounts {
+  os::DetachedMount root;
+  std::vector<HostTrees::ProgramFolder> folders;
+  os::DetachedMount workspace;
+};
+
 // Starts sandboxes: first an embryo, then, when it is known what for, its mounts and the guest.
 class Launch {
  public:
-  explicit Launch(const HostTrees& trees) : trees_(trees) {}
+  Launch(const HostTrees& trees, StorageLink& storage) : trees_(trees), storage_(storage) {}
 
   // Clones a process into the slot's cgroups and namespaces. On failure the slot is still the caller's.
   tl::expected<Embryo, StepError> Prepare(Slot& slot) const;
 
-  struct Folder {
-    std::string name;
-    os::Fd lock;
-  };
-  // Makes the sandbox's mounts and waits until its root is built. `folder` is filled as soon as the writable layer has
-  // one. On failure nothing is left but the slot and, named by `folder`, the writable layer.
-  std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs,
-                                  Folder& folder) const;
+  // Makes the sandbox's mounts and waits until its root is built and its changes are watched. On failure nothing is
+  // left but the slot and, at the storage process, its layer.
+  std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs) const;
 
  private:
+  tl::expected<Mounts, StepError> MakeMounts(const plan::LaunchPlan& plan, const Slot& slot, const LaunchInputs& inputs,
+                                             os::DetachedMount layer) const;
+
   const HostTrees& trees_;
+  StorageLink& storage_;
 };
 
 }  // namespace caisson::launcher

@@ -4,19 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
 #include "caisson/plan/limits.h"
-#include "caisson/storage/sandbox_folders.h"
 
 namespace caisson::launcher {
 namespace {
-
-// What one inode of a tmpfs costs in kernel memory, about; the sum is charged to the sandbox.
-constexpr std::uint64_t kBytesPerInode = 4096;
 
 Result<os::Fd> MakeOwnedFolder(const os::Fd& parent, const std::string& name, mode_t mode, std::uint32_t owner) {
   if (mkdirat(parent.get(), name.c_str(), mode) != 0) {
@@ -59,43 +54,28 @@ std::vector<os::IdRange> OwnerMap(std::uint32_t owner, std::uint32_t first_id) {
 
 }  // namespace
 
-Result<WritableLayer> WritableLayer::MakeTmpfs(const plan::LaunchPlan& plan, std::uint32_t first_id) {
-  const std::uint64_t size = std::max<std::uint64_t>(std::min(plan.disk_bytes, plan.memory_bytes / 2), 4096);
-  CAISSON_TRY(os::FileSystem tmpfs, os::FileSystem::Open("tmpfs"));
-  tmpfs.Set("mode", "0700")
-      .Set("size", std::to_string(size))
-      .Set("nr_inodes", std::to_string(std::max<std::uint64_t>(size / kBytesPerInode, 64)))
-      .Set("uid", std::to_string(first_id))
-      .Set("gid", std::to_string(first_id));
-  CAISSON_TRY(os::DetachedMount mount, tmpfs.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-  return WritableLayer(std::move(mount), Place::kDetached);
-}
-
-Result<WritableLayer> WritableLayer::MakeFolder(const os::Fd& sandboxes, const std::string& name) {
-  CAISSON_TRY(os::Fd folder, storage::MakeSandboxFolder(sandboxes, name));
-  return WritableLayer(std::move(folder), Place::kAttachedElsewhere);
-}
-
-Status WritableLayer::AttachLayers(const os::DetachedMount& lower) {
-  if (place_ == Place::kDetached) {
-    CAISSON_CHECK_OK(os::Attach(folder_, "/layer"));
-    place_ = Place::kAttachedHere;
-  }
+Status OverlayMaker::AttachLayers(const os::DetachedMount& lower) {
+  if (!is_attached_) CAISSON_CHECK_OK(os::Attach(layer_, "/layer"));
+  is_attached_ = true;
   return os::Attach(lower, "/lower");
 }
 
-Result<os::DetachedMount> WritableLayer::Overlay(const os::DetachedMount& lower, const std::string& name,
-                                                 std::uint32_t owner) {
+Result<os::DetachedMount> OverlayMaker::Overlay(const os::DetachedMount& lower, const std::string& name,
+                                                std::uint32_t owner) {
   // The upper's root shows as the merged root: it keeps the mode that the lower's has.
   struct stat info{};
   if (fstat(lower.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read a layer"));
-  CAISSON_TRY(const os::Fd upper, MakeOwnedFolder(folder_, "upper_" + name, info.st_mode & 07777, owner));
-  CAISSON_TRY(const os::Fd work, MakeOwnedFolder(folder_, "work_" + name, 0700, owner));
+  CAISSON_TRY(os::Fd upper, MakeOwnedFolder(layer_, "upper_" + name, info.st_mode & 07777, owner));
+  CAISSON_TRY(const os::Fd work, MakeOwnedFolder(layer_, "work_" + name, 0700, owner));
+  os::Fd readable(openat(lower.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!readable.valid()) return Fail(Error::FromErrno(errno, "cannot open a layer"));
   // Before Linux 6.15 overlayfs takes layers on attached mounts only; it makes its own copies of them. Attached on
   // every kernel, and never tried without: a refused volatile overlay can leave a mark in its work folder, of which no
   // second is made.
   CAISSON_CHECK_OK(AttachLayers(lower));
-  return MakeOverlay(lower, upper, work);
+  CAISSON_TRY(os::DetachedMount overlay, MakeOverlay(lower, upper, work));
+  folders_.push_back({std::move(upper), std::move(readable)});
+  return overlay;
 }
 
 void DetachLayers() {

@@ -1,40 +1,36 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/launcher/host_trees.h"
 #include "caisson/launcher/slot.h"
+#include "caisson/launcher/storage_link.h"
 #include "caisson/os/mount.h"
 #include "caisson/plan/launch_plan.h"
 
 namespace caisson::launcher {
 
-// The writable layer of a sandbox: folders for the upper and work directories of its overlays.
-class WritableLayer {
+// The writable layer of a sandbox as its overlays use it: folders for their upper and work directories.
+class OverlayMaker {
  public:
-  // In a tmpfs of its own, at most `disk_bytes` and half of `memory_bytes`, since its pages count as the sandbox's
-  // memory: a full disk must come before the memory limit.
-  static Result<WritableLayer> MakeTmpfs(const plan::LaunchPlan& plan, std::uint32_t first_id);
-  // In a folder named `name` below `sandboxes`, locked as long as this object or its `TakeFolder` lives.
-  static Result<WritableLayer> MakeFolder(const os::Fd& sandboxes, const std::string& name);
+  explicit OverlayMaker(os::DetachedMount layer) : layer_(std::move(layer)) {}
 
   // An overlay of `lower` with this layer's folders upper_`name` and work_`name`; the merged root belongs to `owner`.
   // Options: redirect_dir=on so that a lower folder can be renamed; metacopy and index off, since both trust the
   // upper more than a hostile writer deserves; volatile, since nothing of it outlives the sandbox. `lower` is used up.
   Result<os::DetachedMount> Overlay(const os::DetachedMount& lower, const std::string& name, std::uint32_t owner);
 
-  os::Fd TakeFolder() && { return std::move(folder_); }
+  // Of the overlays made so far, in their order.
+  const std::vector<OverlayFolders>& folders() const { return folders_; }
 
  private:
-  enum class Place { kDetached, kAttachedHere, kAttachedElsewhere };
-  WritableLayer(os::Fd folder, Place place) : folder_(std::move(folder)), place_(place) {}
   Status AttachLayers(const os::DetachedMount& lower);
 
-  os::Fd folder_;  // of a tmpfs this also holds the mount
-  Place place_;
+  os::DetachedMount layer_;
+  bool is_attached_ = false;
+  std::vector<OverlayFolders> folders_;
 };
 
 // Takes away what Overlay attached in the launcher's mount namespace. It costs a grace period of the kernel, so it is

@@ -15,6 +15,7 @@
 
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/root_mounts.h"
+#include "caisson/launcher/storage_link.h"
 #include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
@@ -59,14 +60,16 @@ bool IsWellFormed(const plan::LaunchPlan& plan) {
 
 class Server {
  public:
-  Server(os::Fd engine, os::Fd own_network, os::Fd first_network, HostTrees trees, Keeper keeper, plan::Expect expect)
+  Server(os::Fd engine, os::Fd own_network, os::Fd first_network, HostTrees trees, Keeper keeper, StorageLink storage,
+         plan::Expect expect)
       : engine_(std::move(engine)),
         own_network_(std::move(own_network)),
         first_network_(std::move(first_network)),
         trees_(std::move(trees)),
         keeper_(std::move(keeper)),
+        storage_(std::move(storage)),
         expect_(expect),
-        launch_(trees_) {}
+        launch_(trees_, storage_) {}
 
   int Run() {
     while (true) {
@@ -84,7 +87,7 @@ class Server {
     if (embryo_) {
       const std::uint32_t block = embryo_->slot().block;
       embryo_.reset();
-      (void)keeper_.ReturnSlot(block, {});
+      (void)keeper_.ReturnSlot(block);
     }
     return 0;
   }
@@ -131,13 +134,13 @@ class Server {
     const plan::LaunchPlan& plan = request.plan;
     const bool has_image = plan.image == plan::Image::kDirectory;
     const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
-    if (!IsWellFormed(plan) || fds.size() != std::size_t{1} + has_image + has_workspace) {
+    if (!IsWellFormed(plan) || fds.size() != std::size_t{2} + has_image + has_workspace) {
       return Failed(Step::kRequest, EINVAL);
     }
     if (sealed_ && (has_image || has_workspace)) return Failed(Step::kRequest, EPERM);
-    LaunchInputs inputs{.control = std::move(fds[0]), .image = {}, .workspace = {}};
-    if (has_image) inputs.image = std::move(fds[1]);
-    if (has_workspace) inputs.workspace = std::move(fds[has_image ? 2 : 1]);
+    LaunchInputs inputs{.control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}};
+    if (has_image) inputs.image = std::move(fds[2]);
+    if (has_workspace) inputs.workspace = std::move(fds[has_image ? 3 : 2]);
 
     if (!embryo_) {
       if (const std::optional<StepError> error = PrepareEmbryo()) {
@@ -147,19 +150,14 @@ class Server {
     Embryo embryo = *std::move(embryo_);
     embryo_.reset();
     const std::uint32_t block = embryo.slot().block;
-    Launch::Folder folder;
-    if (const auto error = launch_.Finish(plan, embryo, inputs, folder)) {
+    if (const auto error = launch_.Finish(plan, embryo, inputs)) {
       {
         const Embryo ended = std::move(embryo);
       }
-      (void)keeper_.ReturnSlot(block, folder.name);
+      TakeBack(block);
       return Failed(error->step, error->errno_value, error->message);
     }
-    Sandbox sandbox{.launched = {.slot = embryo.TakeSlot(),
-                                 .guest = embryo.TakeProcess(),
-                                 .folder = std::move(folder.name),
-                                 .folder_lock = std::move(folder.lock)},
-                    .pids = plan.pids};
+    Sandbox sandbox{.launched = {.slot = embryo.TakeSlot(), .guest = embryo.TakeProcess()}, .pids = plan.pids};
     Answer answer = DescribeSandbox(sandbox);
     const bool failed = answer.reply.failed_step != Step::kNone;
     sandboxes_.emplace(block, std::move(sandbox));
@@ -175,12 +173,12 @@ class Server {
     if (!slot) return StepError{Step::kSlot, slot.error().errno_value(), slot.error().message()};
     const std::uint32_t block = slot->block;
     if (const Status completed = AddNetwork(*slot); !completed) {
-      (void)keeper_.ReturnSlot(block, {});
+      (void)keeper_.ReturnSlot(block);
       return StepError{Step::kNetworkNamespace, completed.error().errno_value(), completed.error().message()};
     }
     auto embryo = launch_.Prepare(*slot);
     if (!embryo) {
-      (void)keeper_.ReturnSlot(block, {});
+      (void)keeper_.ReturnSlot(block);
       return embryo.error();
     }
     embryo_.emplace(*std::move(embryo));
@@ -245,7 +243,7 @@ class Server {
     (void)launched.guest.Signal(SIGKILL);  // the end of PID 1 is the end of every process in its namespace
     // One that does not end keeps its uids, which the keeper sees by its cgroups.
     if (launched.guest.Ended(Deadline::In(kDestroyPatience))) launched.guest.Reap();
-    ended_.push_back({block, std::move(launched.folder)});
+    ended_.push_back(block);
     sandboxes_.erase(found);
   }
 
@@ -258,18 +256,20 @@ class Server {
       if (found != sandboxes_.end()) found->second.launched.slot.sandbox.RemoveChildIfUnused(LeafName(retired_.leaf));
       retired_ = {};
     }
-    for (const Ended& ended : ended_) (void)keeper_.ReturnSlot(ended.block, ended.folder);
+    for (const std::uint32_t block : ended_) TakeBack(block);
     ended_.clear();
     if (expect_ == plan::Expect::kManySandboxes && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
+  }
+
+  // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
+  void TakeBack(std::uint32_t block) {
+    (void)storage_.RemoveLayer(block);
+    (void)keeper_.ReturnSlot(block);
   }
 
   struct Retired {
     std::uint32_t block = 0;
     std::uint32_t leaf = 0;
-  };
-  struct Ended {
-    std::uint32_t block = 0;
-    std::string folder;
   };
 
   os::Fd engine_;
@@ -277,6 +277,7 @@ class Server {
   os::Fd first_network_;  // with kOneSandbox
   HostTrees trees_;
   Keeper keeper_;
+  StorageLink storage_;
   plan::Expect expect_;
   bool sealed_ = false;
   bool ordered_ = true;  // the first slot is ordered before anything else is made
@@ -284,7 +285,7 @@ class Server {
   std::optional<Embryo> embryo_;
   std::map<std::uint32_t, Sandbox> sandboxes_;
   Retired retired_;
-  std::vector<Ended> ended_;
+  std::vector<std::uint32_t> ended_;
 };
 
 // For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without
@@ -322,6 +323,8 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
+  auto storage = StorageLink::Start(inputs.data, {inputs.engine.get(), keeper->connection()});
+  if (!storage) return Report(inputs.engine, Step::kWritableLayer, storage.error());
   auto network = os::OpenNamespace("net");
   if (!network) return Report(inputs.engine, Step::kNetworkNamespace, network.error());
   auto trees = HostTrees::Enter(inputs.data, host_root);
@@ -337,7 +340,7 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
     first_network = *std::move(made);
   }
   return Server(std::move(inputs.engine), *std::move(network), std::move(first_network), *std::move(trees),
-                *std::move(keeper), expect)
+                *std::move(keeper), *std::move(storage), expect)
       .Run();
 }
 

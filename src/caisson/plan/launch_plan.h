@@ -33,8 +33,8 @@ struct LaunchPlan {
 
 enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy, kSeal };
 
-// One request. kCreate takes the descriptors [the guest's end of the control socket] [image directory if kDirectory]
-// [workspace if not kNone].
+// One request. kCreate takes the descriptors [the guest's end of the control socket] [the storage process's end of the
+// connection for changes, plan/layer_plan.h] [image directory if kDirectory] [workspace if not kNone].
 // kSeal has no reply: from then on kCreate is refused any folder of the host, since the engine has given up the rights
 // with which its caller opened them. kDestroy comes when the guest has died, and has no reply: what remains is to clean
 // up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.

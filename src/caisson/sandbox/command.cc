@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "caisson/sandbox/command_pump.h"
 #include "caisson/sandbox/command_state.h"
@@ -40,6 +41,7 @@ class Waiter {
     result.err = pump_.TakeErr();
     result.cpu = Leaf().CpuTime();
     result.memory_peak_bytes = Leaf().MemoryPeakBytes();
+    TakeChanges(result);
     return result;
   }
 
@@ -62,6 +64,15 @@ class Waiter {
   std::optional<OutputStream> MakeError() const {
     if (state_.is_terminal) return std::nullopt;
     return MakeOutput(2, attachment_.stderr_fd);
+  }
+
+  void TakeChanges(CommandResult& result) {
+    if (!Leaf().Emptied(Deadline::In(std::chrono::milliseconds(0)))) state_.changes->ExpectChangesAlways();
+    if (!state_.span) return state_.changes->ExpectChange();
+    auto changes = state_.changes->End(*std::exchange(state_.span, std::nullopt));
+    if (!changes) return;
+    result.files_changed = std::move(changes->list);
+    result.disk_full = changes->disk_full;
   }
 
   // Kills the tree and remembers why, unless something was decided before.
@@ -131,6 +142,7 @@ Result<CommandResult> Command::Wait(const Attachment& attachment) {
     CommandResult result;
     result.outcome = *state_->failed;
     result.duration = std::chrono::steady_clock::now() - state_->start;
+    if (state_->span) result.files_changed.emplace();
     return result;
   }
   if (state_->over) return Fail(Error(Code::kConflict, "the command was already waited for"));

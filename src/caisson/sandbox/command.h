@@ -11,6 +11,7 @@
 #include "caisson/base/result.h"
 #include "caisson/base/units.h"
 #include "caisson/os/fd.h"
+#include "caisson/plan/change.h"
 #include "caisson/plan/limits.h"
 #include "caisson/sandbox/outcome.h"
 
@@ -26,6 +27,9 @@ struct TerminalSize {
 // What becomes of output past `kept_output`.
 enum class Spool { kDiscard, kKeep };
 
+// Whether a command's result says which files it changed.
+enum class ReportChanges { kNo, kYes };
+
 struct CommandSpec {
   std::vector<std::string> argv;  // argv[0] is looked up in the command's PATH when it has no slash
   std::vector<std::pair<std::string, std::string>> env;  // added to the fixed environment, may replace its entries
@@ -34,6 +38,7 @@ struct CommandSpec {
   std::chrono::milliseconds timeout{30'000};
   Bytes kept_output = MiB(1);  // per stream, in memory
   Spool spool = Spool::kDiscard;
+  ReportChanges report_changes = ReportChanges::kYes;
   std::optional<TerminalSize> terminal;  // set: one pseudo terminal instead of three pipes
 };
 
@@ -68,6 +73,11 @@ struct CommandResult {
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds cpu{};                  // of the whole process tree
   std::optional<std::uint64_t> memory_peak_bytes;  // absent where the kernel cannot tell
+  // What is different in the sandbox's own files since the command started, by whomever: processes that earlier
+  // commands left, too. Not in it: a workspace that is shown read-write, /dev/shm, and what is written through a
+  // mapping that still exists. Absent when it was not asked for or nobody can tell.
+  std::optional<plan::ChangeList> files_changed;
+  bool disk_full = false;  // at its end there is no room in the writable layer; known with files_changed only
 };
 
 // One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree.

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "caisson/backend/instance.h"
+#include "caisson/sandbox/change_tracker.h"
 #include "caisson/sandbox/command_pump.h"
 #include "caisson/sandbox/command_request.h"
 
@@ -32,7 +33,7 @@ Error Explain(const proto::FileReply& reply, std::string_view path) {
 // Runs one file operation as a command of its own and reads its reply, which comes from inside and is only data.
 class Operation {
  public:
-  Operation(Sandbox& sandbox, User user) : instance_(sandbox.instance()) {
+  Operation(Sandbox& sandbox, User user) : instance_(sandbox.instance()), changes_(sandbox.changes()) {
     request_.set_cwd(plan::kAgentWorkspace);
     request_.set_id(IdOf(user));
   }
@@ -50,6 +51,7 @@ class Operation {
                      OutputStream(std::move(started.stdio[1]), -1, OutputCapture(kMaxReply, Spool::kDiscard, -1)),
                      std::nullopt, -1);
     const CommandPump::Event event = pump.Run(Deadline::In(kPatience));
+    changes_.ExpectChange();
     const bool expired = std::holds_alternative<CommandPump::Expired>(event);
     if (expired) started.leaf->Kill();
     instance_.Return(*std::move(started.leaf));
@@ -71,6 +73,7 @@ class Operation {
   }
 
   backend::Instance& instance_;
+  ChangeTracker& changes_;
   proto::StartCommand request_;
 };
 

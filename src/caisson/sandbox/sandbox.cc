@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "caisson/backend/instance.h"
+#include "caisson/sandbox/change_tracker.h"
 #include "caisson/sandbox/command_request.h"
 #include "caisson/sandbox/command_state.h"
 
@@ -23,7 +24,10 @@ FailedToStart Explain(const backend::Instance::Started& started) {
 }  // namespace
 
 Sandbox::Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, int spool_directory)
-    : instance_(std::move(instance)), id_(std::move(id)), spool_directory_(spool_directory) {}
+    : instance_(std::move(instance)),
+      changes_(std::make_unique<ChangeTracker>(instance_->layer())),
+      id_(std::move(id)),
+      spool_directory_(spool_directory) {}
 
 Sandbox::~Sandbox() = default;
 
@@ -37,6 +41,8 @@ Result<Command> Sandbox::Start(const CommandSpec& spec) {
   state->spool = spec.spool;
   state->spool_directory = spool_directory_;
   state->is_terminal = spec.terminal.has_value();
+  state->changes = changes_.get();
+  if (spec.report_changes == ReportChanges::kYes) state->span = changes_->Begin();
   CAISSON_TRY(state->started, instance_->Start(request));
   if (state->started.error != 0) state->failed = Explain(state->started);
   return Command(std::move(state));

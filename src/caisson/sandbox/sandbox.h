@@ -12,6 +12,8 @@ class Instance;
 
 namespace caisson::sandbox {
 
+class ChangeTracker;
+
 // One running sandbox. Thread-safe: commands may be started and waited for from several threads.
 // Destroying the object destroys the sandbox: every process in it is dead when the destructor returns.
 class Sandbox {
@@ -32,9 +34,11 @@ class Sandbox {
 
   // For Files: the operations behind it run inside the sandbox under the command's confinement.
   backend::Instance& instance() { return *instance_; }
+  ChangeTracker& changes() { return *changes_; }
 
  private:
   std::unique_ptr<backend::Instance> instance_;
+  std::unique_ptr<ChangeTracker> changes_;
   SandboxId id_;
   int spool_directory_;
 };

@@ -18,9 +18,7 @@ bool SameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_se
 
 bool SameType(const FileStamp& a, const FileStamp& b) { return (a.mode & S_IFMT) == (b.mode & S_IFMT); }
 
-bool SameRights(const FileStamp& a, const FileStamp& b) {
-  return a.mode == b.mode && a.uid == b.uid && a.gid == b.gid;
-}
+bool SameRights(const FileStamp& a, const FileStamp& b) { return a.mode == b.mode && a.uid == b.uid && a.gid == b.gid; }
 
 bool SameStamp(const FileStamp& a, const FileStamp& b) {
   return SameRights(a, b) && a.device == b.device && a.inode == b.inode && a.size == b.size &&

@@ -8,8 +8,8 @@
 
 namespace caisson::storage {
 
-// A real overlay of real folders in a mount namespace of the test's own, with the options sandboxes have. The test skips
-// where that cannot be made.
+// A real overlay of real folders in a mount namespace of the test's own, with the options sandboxes have. The test
+// skips where that cannot be made.
 class OverlayFixture : public testing::Test {
  protected:
   void SetUp() override;

@@ -12,8 +12,8 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
   std::sort(overlays.begin(), overlays.end(),
             [](const Overlay& a, const Overlay& b) { return a.shown_at.size() > b.shown_at.size(); });
   for (Overlay& overlay : overlays) {
-    Tracked tracked{std::move(overlay.shown_at), TreeReader(std::move(overlay.upper)),
-                    TreeReader(std::move(overlay.lower)), {}};
+    Tracked tracked{
+        std::move(overlay.shown_at), TreeReader(std::move(overlay.upper)), TreeReader(std::move(overlay.lower)), {}};
     // The root of an overlay always lies in its upper layer, made to look like the lower one's.
     if (const auto stamp = tracked.upper.Stamp("")) tracked.seen.stamp = *stamp;
     overlays_.push_back(std::move(tracked));

@@ -174,8 +174,7 @@ TEST_F(TrackedLayerTest, EverythingInTheLayerIsAChangeWhenItIsTakenForEmpty) {
   Write(Merged("docs/one"), "11");
   Write(Merged("new"), "x");
   TrackedLayer later(MakeOverlays("/home/agent/workspace"), TrackedLayer::Start::kEmptyUppers);
-  EXPECT_EQ(Text(later.Report()),
-            "modified /home/agent/workspace/docs/one\ncreated /home/agent/workspace/new\n");
+  EXPECT_EQ(Text(later.Report()), "modified /home/agent/workspace/docs/one\ncreated /home/agent/workspace/new\n");
   const auto sides = later.Open("/home/agent/workspace/docs/one");
   EXPECT_EQ(os::ReadAll(sides.before.get(), 100).value_or(""), "one");
   EXPECT_EQ(os::ReadAll(sides.after.get(), 100).value_or(""), "11");

@@ -1,0 +1,73 @@
+#include "caisson/backend/layer.h"
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "caisson/os/socket.h"
+
+namespace caisson::backend {
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+
+Result<plan::Change> ReadChange(const proto::LayerChange& entry) {
+  if (entry.kind() > static_cast<std::uint32_t>(plan::ChangeKind::kMetadata) ||
+      entry.type() > static_cast<std::uint32_t>(plan::EntryType::kOther)) {
+    return Fail(Error(Code::kInternal, "the storage process named a change that there is not"));
+  }
+  return plan::Change{.path = entry.path(),
+                      .kind = static_cast<plan::ChangeKind>(entry.kind()),
+                      .type = static_cast<plan::EntryType>(entry.type()),
+                      .size_bytes = entry.size_bytes()};
+}
+
+}  // namespace
+
+Result<Layer::Report> Layer::TakeReport() {
+  std::vector<os::Fd> none;
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kReport, .index = 0}, none));
+  Report report;
+  for (const proto::LayerChange& entry : reply.changes()) {
+    CAISSON_TRY(plan::Change change, ReadChange(entry));
+    report.list.changes.push_back(std::move(change));
+  }
+  report.list.truncated = reply.truncated();
+  report.is_full = reply.is_full();
+  return report;
+}
+
+Result<Layer::Sides> Layer::Open(std::uint32_t index) {
+  std::vector<os::Fd> fds;
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kOpen, .index = index}, fds));
+  if (fds.size() != std::size_t{reply.has_before()} + std::size_t{reply.has_after()}) {
+    return Fail(Error(Code::kInternal, "the storage process's reply lacks descriptors"));
+  }
+  Sides sides;
+  if (reply.has_before()) sides.before = std::move(fds.front());
+  if (reply.has_after()) sides.after = std::move(fds.back());
+  return sides;
+}
+
+Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::vector<os::Fd>& fds) {
+  const std::lock_guard lock(mutex_);
+  const auto lost = [&](Error error) {
+    connection_.Reset();  // a late answer would be taken for the next one's
+    return Fail(std::move(error).Context("asking for the files that changed"));
+  };
+  if (!connection_.valid()) return lost(Error(Code::kUnavailable, "the storage process is gone"));
+  const std::string_view bytes(reinterpret_cast<const char*>(&request), sizeof request);
+  if (const Status sent = os::SendFrame(connection_.get(), bytes); !sent) return lost(sent.error());
+  auto frame = os::ReceiveFrame(connection_.get(), Deadline::In(kPatience));
+  if (!frame) return lost(frame.error());
+  proto::LayerReply reply;
+  if (!reply.ParseFromString(frame->data)) return lost(Error(Code::kInternal, "the answer is malformed"));
+  if (reply.error() != 0) {
+    return Fail(Error::FromErrno(reply.error(), "the storage process cannot tell what changed"));
+  }
+  fds = std::move(frame->fds);
+  return reply;
+}
+
+}  // namespace caisson::backend

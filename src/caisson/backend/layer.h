@@ -1,0 +1,40 @@
+#pragma once
+
+#include <mutex>
+
+#include "caisson/base/result.h"
+#include "caisson/os/fd.h"
+#include "caisson/plan/change.h"
+#include "caisson/plan/layer_plan.h"
+#include "caisson/proto/layer.pb.h"
+
+namespace caisson::backend {
+
+// A sandbox's writable layer as the engine holds it: a connection to the storage process. Thread-safe.
+class Layer {
+ public:
+  explicit Layer(os::Fd connection) : connection_(std::move(connection)) {}
+
+  struct Report {
+    plan::ChangeList list;
+    bool is_full = false;  // a program that writes now is told that there is no room
+  };
+  // What changed since the last call or, the first time, since the sandbox was made. Errors: kUnavailable when the
+  // storage process is gone; kDeadlineExceeded after 30 s, and from then on kUnavailable.
+  Result<Report> TakeReport();
+
+  // The content of the `index`-th entry of the last report, before and now. Invalid where there is no such file.
+  struct Sides {
+    os::Fd before;
+    os::Fd after;
+  };
+  Result<Sides> Open(std::uint32_t index);
+
+ private:
+  Result<proto::LayerReply> Ask(const plan::LayerRequest& request, std::vector<os::Fd>& fds);
+
+  std::mutex mutex_;  // one request at a time
+  os::Fd connection_;
+};
+
+}  // namespace caisson::backend

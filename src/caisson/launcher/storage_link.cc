@@ -1,0 +1,109 @@
+#include "caisson/launcher/storage_link.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "caisson/os/socket.h"
+#include "caisson/storage/server.h"
+
+namespace caisson::launcher {
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+
+// A tmpfs counts as the sandbox's memory: a full disk must come before the memory limit.
+std::uint64_t LayerBytes(const plan::LaunchPlan& plan) {
+  return plan.storage == plan::Storage::kTmpfs ? std::min(plan.disk_bytes, plan.memory_bytes / 2) : plan.disk_bytes;
+}
+
+}  // namespace
+
+Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int>& others) {
+  CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
+  os::Fd sandboxes(openat(data.get(), "sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!sandboxes.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of writable layers"));
+  const pid_t pid = fork();
+  if (pid < 0) return Fail(Error::FromErrno(errno, "cannot start the storage process"));
+  if (pid == 0) {
+    ends.first.Reset();
+    for (const int fd : others) close(fd);
+    storage::RunStorage(std::move(ends.second), std::move(sandboxes));
+    _exit(0);
+  }
+  return StorageLink(std::move(ends.first), pid);
+}
+
+StorageLink::StorageLink(StorageLink&& other) noexcept
+    : connection_(std::move(other.connection_)), process_(std::exchange(other.process_, -1)) {}
+
+StorageLink::~StorageLink() {
+  if (process_ < 0) return;
+  connection_.Reset();
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Status StorageLink::OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan, std::uint32_t first_id) {
+  plan::StorageRequest request{.verb = plan::StorageVerb::kMake,
+                               .slot = slot,
+                               .storage = plan.storage,
+                               .first_id = first_id,
+                               .bytes = LayerBytes(plan),
+                               .name = {}};
+  std::memcpy(request.name, plan.id, sizeof request.name);
+  return Send(request, {});
+}
+
+Result<os::DetachedMount> StorageLink::TakeLayer() {
+  CAISSON_TRY(std::vector<os::Fd> fds, Receive());
+  if (fds.size() != 1) return Fail(Error(Code::kInternal, "the storage process's reply lacks descriptors"));
+  return std::move(fds.front());
+}
+
+Status StorageLink::OrderTracking(std::uint32_t slot, const os::Fd& engine,
+                                  const std::vector<OverlayFolders>& overlays) {
+  std::vector<int> fds = {engine.get()};
+  for (const OverlayFolders& overlay : overlays) {
+    fds.push_back(overlay.upper.get());
+    fds.push_back(overlay.lower.get());
+  }
+  plan::StorageRequest request;
+  request.verb = plan::StorageVerb::kTrack;
+  request.slot = slot;
+  return Send(request, fds);
+}
+
+Status StorageLink::AwaitTracked() {
+  CAISSON_TRY(const std::vector<os::Fd> none, Receive());
+  return {};
+}
+
+Status StorageLink::RemoveLayer(std::uint32_t slot) {
+  plan::StorageRequest request;
+  request.verb = plan::StorageVerb::kRemove;
+  request.slot = slot;
+  return Send(request, {});
+}
+
+Status StorageLink::Send(const plan::StorageRequest& request, const std::vector<int>& fds) {
+  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, fds);
+}
+
+Result<std::vector<os::Fd>> StorageLink::Receive() {
+  CAISSON_TRY(os::Message message,
+              os::ReceivePacket(connection_.get(), sizeof(plan::StorageReply), Deadline::In(kPatience)));
+  plan::StorageReply reply;
+  if (message.data.size() != sizeof reply) return Fail(Error(Code::kInternal, "the storage process is out of step"));
+  std::memcpy(&reply, message.data.data(), sizeof reply);
+  if (reply.error != 0) return Fail(Error::FromErrno(reply.error, reply.message));
+  return std::move(message.fds);
+}
+
+}  // namespace caisson::launcher

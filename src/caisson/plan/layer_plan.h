@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "caisson/plan/launch_plan.h"
+
+namespace caisson::plan {
+
+// The values that cross from the launcher and from the engine to the storage process. Flat and fixed in size: it parses
+// nothing, it checks ranges. Descriptors travel beside a message, in the order its comment gives.
+
+enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove };
+
+// One request of the launcher's.
+// kMake: a writable layer for the sandbox of `slot`. Reply: [its folder, as a mount that is attached nowhere: overlayfs
+// takes only folders of mounts that the caller has attached itself].
+// kTrack: from here on the layer's changes are told. Descriptors: [connection of the engine] and for each overlay
+// [upper folder] [lower folder], the root's first, then the workspace's. Replied to when all that is changed from now
+// on will be noticed.
+// kRemove: the sandbox is dead. No reply.
+struct StorageRequest {
+  StorageVerb verb = StorageVerb::kMake;
+  std::uint32_t slot = 0;
+  Storage storage = Storage::kTmpfs;  // of kMake, as what follows
+  std::uint32_t first_id = 0;         // of the block of ids: who owns what the sandbox's root owns
+  std::uint64_t bytes = 0;
+  char name[32] = {};  // a SandboxId, zero terminated
+};
+
+struct StorageReply {
+  std::int32_t error = 0;  // errno
+  char message[200] = {};  // of a failure, zero terminated
+};
+
+// One request of the engine's about its layer, on the connection that kTrack named; a frame (os/socket.h) each way.
+// kReport: what changed since the last report, as proto::LayerReply. kOpen: the two sides of the file with this index
+// in the last report. Descriptors of the answer: [before] [after], as the flags of the reply say.
+enum class LayerVerb : std::uint32_t { kReport, kOpen };
+
+struct LayerRequest {
+  LayerVerb verb = LayerVerb::kReport;
+  std::uint32_t index = 0;  // of kOpen
+};
+
+static_assert(std::is_trivially_copyable_v<StorageRequest> && std::is_trivially_copyable_v<StorageReply> &&
+              std::is_trivially_copyable_v<LayerRequest>);
+
+}  // namespace caisson::plan

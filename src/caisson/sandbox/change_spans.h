@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "caisson/plan/change.h"
+
+namespace caisson::sandbox {
+
+// Sorts what is reported of a layer, one report after the other, into the spans of the commands that run meanwhile: a
+// command's changes are those of every report between its start and its end, taken together. Pure; not thread-safe.
+class ChangeSpans {
+ public:
+  using Id = std::uint64_t;
+
+  bool empty() const { return spans_.empty(); }
+  // What is reported from now on belongs to the new span too.
+  Id Begin();
+  void Add(const plan::ChangeList& report);
+  // What was reported since its Begin.
+  plan::ChangeList End(Id id);
+
+ private:
+  struct Span {
+    std::map<std::string, plan::Change> changes;
+    bool truncated = false;
+  };
+  std::map<Id, Span> spans_;
+  Id last_ = 0;
+};
+
+}  // namespace caisson::sandbox

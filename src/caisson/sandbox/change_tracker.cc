@@ -1,0 +1,40 @@
+#include "caisson/sandbox/change_tracker.h"
+
+namespace caisson::sandbox {
+
+ChangeSpans::Id ChangeTracker::Begin() {
+  const std::lock_guard lock(mutex_);
+  if (unknown_change_ || always_ || !spans_.empty()) {
+    if (const auto report = layer_.TakeReport()) spans_.Add(report->list);
+    unknown_change_ = false;
+  }
+  return spans_.Begin();
+}
+
+Result<ChangeTracker::Changes> ChangeTracker::End(ChangeSpans::Id id) {
+  const std::lock_guard lock(mutex_);
+  const auto report = layer_.TakeReport();
+  if (report) spans_.Add(report->list);
+  Changes changes{.list = spans_.End(id)};
+  if (!report) return Fail(report.error());
+  changes.disk_full = report->is_full;
+  return changes;
+}
+
+void ChangeTracker::Abandon(ChangeSpans::Id id) {
+  const std::lock_guard lock(mutex_);
+  (void)spans_.End(id);
+  unknown_change_ = true;
+}
+
+void ChangeTracker::ExpectChange() {
+  const std::lock_guard lock(mutex_);
+  unknown_change_ = true;
+}
+
+void ChangeTracker::ExpectChangesAlways() {
+  const std::lock_guard lock(mutex_);
+  always_ = true;
+}
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "caisson/backend/layer.h"
+#include "caisson/base/result.h"
+#include "caisson/sandbox/change_spans.h"
+
+namespace caisson::sandbox {
+
+// Finds out what each command of a sandbox changed. Thread-safe. Private to the module.
+class ChangeTracker {
+ public:
+  explicit ChangeTracker(backend::Layer& layer) : layer_(layer) {}
+
+  // A command starts now: what changed before is not its doing. Asks the storage process only when something may have
+  // changed since the last answer.
+  ChangeSpans::Id Begin();
+  struct Changes {
+    plan::ChangeList list;
+    bool disk_full = false;
+  };
+  // The command has ended. Errors: the storage process does not answer.
+  Result<Changes> End(ChangeSpans::Id id);
+  // The same, when nobody wants to know.
+  void Abandon(ChangeSpans::Id id);
+
+  // Something that no span covers may have changed files just now, or may do so as long as the sandbox lives.
+  void ExpectChange();
+  void ExpectChangesAlways();
+
+ private:
+  backend::Layer& layer_;
+  std::mutex mutex_;
+  ChangeSpans spans_;
+  bool unknown_change_ = false;
+  bool always_ = false;
+};
+
+}  // namespace caisson::sandbox
