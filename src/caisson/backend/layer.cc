@@ -25,9 +25,9 @@ Result<plan::Change> ReadChange(const proto::LayerChange& entry) {
 
 }  // namespace
 
-Result<Layer::Report> Layer::TakeReport() {
+Result<Layer::Report> Layer::TakeReport(plan::ReportScope scope) {
   std::vector<os::Fd> none;
-  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kReport, .index = 0}, none));
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kReport, .scope = scope}, none));
   Report report;
   for (const proto::LayerChange& entry : reply.changes()) {
     CAISSON_TRY(plan::Change change, ReadChange(entry));

@@ -21,7 +21,7 @@ class Layer {
   };
   // What changed since the last call or, the first time, since the sandbox was made. Errors: kUnavailable when the
   // storage process is gone; kDeadlineExceeded after 30 s, and from then on kUnavailable.
-  Result<Report> TakeReport();
+  Result<Report> TakeReport(plan::ReportScope scope);
 
   // The content of the `index`-th entry of the last report, before and now. Invalid where there is no such file.
   struct Sides {

@@ -34,13 +34,17 @@ struct StorageReply {
 };
 
 // One request of the engine's about its layer, on the connection that kTrack named; a frame (os/socket.h) each way.
-// kReport: what changed since the last report, as proto::LayerReply. kOpen: the two sides of the file with this index
+// kReport: what changed since the last report, as proto::LayerReply; scope says whether every file that was open for
+// writing since is closed, so that the kernel has named it. kOpen: the two sides of the file with this index
 // in the last report. Descriptors of the answer: [before] [after], as the flags of the reply say.
 enum class LayerVerb : std::uint32_t { kReport, kOpen };
 
+enum class ReportScope : std::uint32_t { kClosedFiles, kEverything };
+
 struct LayerRequest {
   LayerVerb verb = LayerVerb::kReport;
-  std::uint32_t index = 0;  // of kOpen
+  ReportScope scope = ReportScope::kEverything;  // of kReport
+  std::uint32_t index = 0;                       // of kOpen
 };
 
 static_assert(std::is_trivially_copyable_v<StorageRequest> && std::is_trivially_copyable_v<StorageReply> &&

@@ -14,7 +14,7 @@ class ChangeSpans {
  public:
   using Id = std::uint64_t;
 
-  bool empty() const { return spans_.empty(); }
+  std::size_t size() const { return spans_.size(); }
   // What is reported from now on belongs to the new span too.
   Id Begin();
   void Add(const plan::ChangeList& report);

@@ -32,7 +32,7 @@ TEST(ChangeSpans, ASpanHasWhatWasReportedWhileItLasted) {
   EXPECT_EQ(Text(spans.End(second)), "modified /b;");
   spans.Add(List({{"/c", ChangeKind::kDeleted}}));
   EXPECT_EQ(Text(spans.End(first)), "created /a;modified /b;deleted /c;");
-  EXPECT_TRUE(spans.empty());
+  EXPECT_EQ(spans.size(), 0U);
 }
 
 TEST(ChangeSpans, ChangesOfOnePathAreTakenTogether) {

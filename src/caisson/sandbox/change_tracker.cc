@@ -4,8 +4,8 @@ namespace caisson::sandbox {
 
 ChangeSpans::Id ChangeTracker::Begin() {
   const std::lock_guard lock(mutex_);
-  if (unknown_change_ || always_ || !spans_.empty()) {
-    if (const auto report = layer_.TakeReport()) spans_.Add(report->list);
+  if (unknown_change_ || always_ || spans_.size() > 0) {
+    if (const auto report = layer_.TakeReport(ScopeBeside(spans_.size()))) spans_.Add(report->list);
     unknown_change_ = false;
   }
   return spans_.Begin();
@@ -13,7 +13,7 @@ ChangeSpans::Id ChangeTracker::Begin() {
 
 Result<ChangeTracker::Changes> ChangeTracker::End(ChangeSpans::Id id) {
   const std::lock_guard lock(mutex_);
-  const auto report = layer_.TakeReport();
+  const auto report = layer_.TakeReport(ScopeBeside(spans_.size() - 1));
   if (report) spans_.Add(report->list);
   Changes changes{.list = spans_.End(id)};
   if (!report) return Fail(report.error());

@@ -31,6 +31,11 @@ class ChangeTracker {
   void ExpectChangesAlways();
 
  private:
+  // Other commands that run, and processes that outlived theirs, may have files open.
+  plan::ReportScope ScopeBeside(std::size_t others) const {
+    return always_ || others > 0 ? plan::ReportScope::kEverything : plan::ReportScope::kClosedFiles;
+  }
+
   backend::Layer& layer_;
   std::mutex mutex_;
   ChangeSpans spans_;

@@ -203,7 +203,8 @@ class History {
 
 class ChangeHistories : public OverlayFixture {
  protected:
-  void RunHistory(unsigned seed) {
+  // `watch`: nullptr, and every report reads the whole layer; otherwise only what was touched.
+  void RunHistory(unsigned seed, ChangeWatch* watch) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     History image(lower(), seed);
     for (int i = 0; i < 25; ++i) image.Step();
@@ -212,10 +213,17 @@ class ChangeHistories : public OverlayFixture {
     std::vector<TrackedLayer::Overlay> overlays;
     overlays.push_back({"", OpenFolder(upper()), OpenFolder(lower())});
     TrackedLayer layer(std::move(overlays), TrackedLayer::Start::kNow);
+    struct stat info{};
+    ASSERT_EQ(stat(upper().c_str(), &info), 0);
+    if (watch != nullptr) (void)watch->Take(info.st_dev);
     for (int span = 0; span < 4; ++span) {
       const Sights before = Walk(merged());
       for (int i = 0; i < 10; ++i) history.Step();
-      const plan::ChangeList list = layer.Report();
+      ChangeWatch::Names touched;
+      if (watch != nullptr) touched = watch->Take(info.st_dev);
+      EXPECT_FALSE(touched.lost);
+      const plan::ChangeList list =
+          layer.Report(watch == nullptr ? nullptr : &touched, plan::ReportScope::kClosedFiles);
       Check(before, Walk(merged()), list);
     }
   }
@@ -227,14 +235,25 @@ TEST_F(ChangeHistories, OnTmpfs) {
   UseTmpfs();
   for (unsigned seed = 0; seed < kHistories && !HasFailure(); ++seed) {
     Empty();
-    RunHistory(seed);
+    RunHistory(seed, nullptr);
   }
 }
 
 TEST_F(ChangeHistories, OnTheFileSystemOfTemporaryFolders) {
   for (unsigned seed = kHistories; seed < 2 * kHistories && !HasFailure(); ++seed) {
     Empty();
-    RunHistory(seed);
+    RunHistory(seed, nullptr);
+  }
+}
+
+TEST_F(ChangeHistories, OnTmpfsByWhatWasTouched) {
+  UseTmpfs();
+  auto watch = ChangeWatch::Start();
+  if (!watch) GTEST_SKIP() << watch.error().message();
+  ASSERT_TRUE(watch->Watch(OpenFolder(upper()), OpenFolder(upper())));
+  for (unsigned seed = 2 * kHistories; seed < 3 * kHistories && !HasFailure(); ++seed) {
+    Empty();
+    RunHistory(seed, &*watch);
   }
 }
 

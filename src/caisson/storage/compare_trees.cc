@@ -86,6 +86,22 @@ class Comparison {
     CompareChildren("", x, y);
   }
 
+  void RunOne(const UpperEntry& root, const std::string& path, const UpperEntry* before, const UpperEntry* after) {
+    std::optional<std::string> below = "";
+    const UpperEntry* folder = &root;
+    std::string_view rest = path;
+    for (std::size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+      const std::string_view name = rest.substr(0, slash);
+      folder = folder->children == nullptr ? nullptr : Find(folder->children.get(), name);
+      if (folder == nullptr) return;
+      below = Look(Place{folder, below, name}).below;
+      rest.remove_prefix(slash + 1);
+    }
+    const Place x{before, below, rest};
+    const Place y{after, below, rest};
+    if (!IsSame(x, y)) CompareEntry(path, x, y);
+  }
+
  private:
   Seen Look(const Place& place) {
     Seen seen;
@@ -249,6 +265,11 @@ plan::ChangeList ChangeCollector::Take() && {
 void CompareTrees(const ComparedOverlay& overlay, const UpperEntry& before, const UpperEntry& after,
                   ChangeCollector& changes) {
   Comparison(overlay, changes).Run(before, after);
+}
+
+void CompareEntries(const ComparedOverlay& overlay, const UpperEntry& root, const std::string& path,
+                    const UpperEntry* before, const UpperEntry* after, ChangeCollector& changes) {
+  Comparison(overlay, changes).RunOne(root, path, before, after);
 }
 
 }  // namespace caisson::storage

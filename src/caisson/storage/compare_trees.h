@@ -41,6 +41,11 @@ struct ComparedOverlay {
 void CompareTrees(const ComparedOverlay& overlay, const UpperEntry& before, const UpperEntry& after,
                   ChangeCollector& changes);
 
+// The same for one entry that was `before` and is `after`; nullptr: it has none in the upper layer. `root` is the upper
+// layer's root, of which everything above `path` is as it was.
+void CompareEntries(const ComparedOverlay& overlay, const UpperEntry& root, const std::string& path,
+                    const UpperEntry* before, const UpperEntry* after, ChangeCollector& changes);
+
 inline constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{256} << 20U;
 
 }  // namespace caisson::storage

@@ -1,7 +1,7 @@
 #include "caisson/storage/server.h"
 
 #include <poll.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "caisson/os/socket.h"
@@ -29,11 +30,15 @@ using plan::StorageVerb;
 // A frame that has begun to arrive arrives whole: it is smaller than a socket's buffer.
 constexpr std::chrono::seconds kFramePatience{5};
 
+// Layers with fewer entries are read as quickly as the kernel is asked.
+constexpr std::uint64_t kManyEntries = 256;
+
 struct Layer {
   WritableLayer writable;
   std::optional<TrackedLayer> tracked;
   os::Fd engine;
   plan::ChangeList last_report;
+  std::optional<dev_t> watched;  // its device, once the kernel tells what is touched there
 };
 
 bool IsWellFormed(const StorageRequest& request) {
@@ -111,7 +116,7 @@ class Server {
       std::move(*made).Remove();
       return Reply(mount.error(), {});
     }
-    layers_.emplace(request.slot, Layer{*std::move(made), std::nullopt, {}, {}});
+    layers_.emplace(request.slot, Layer{*std::move(made), std::nullopt, {}, {}, std::nullopt});
     return Reply(std::nullopt, {mount->get()});
   }
 
@@ -132,6 +137,7 @@ class Server {
   void Remove(std::uint32_t slot) {
     const auto found = layers_.find(slot);
     if (found == layers_.end()) return;
+    if (found->second.watched) watch_->Forget(*found->second.watched);
     const pid_t pid = found->second.writable.IsQuicklyRemoved() ? -1 : fork();
     if (pid == 0) {
       launcher_.Reset();
@@ -162,8 +168,8 @@ class Server {
     proto::LayerReply reply;
     TrackedLayer::Sides sides;
     std::vector<int> fds;
-    if (request.verb == LayerVerb::kReport) {
-      Report(layer, reply);
+    if (request.verb == LayerVerb::kReport && request.scope <= plan::ReportScope::kEverything) {
+      Report(layer, request.scope, reply);
     } else if (request.verb == LayerVerb::kOpen && request.index < layer.last_report.changes.size()) {
       sides = layer.tracked->Open(layer.last_report.changes[request.index].path);
       reply.set_has_before(sides.before.valid());
@@ -176,8 +182,11 @@ class Server {
     if (!os::SendFrame(layer.engine.get(), reply.SerializeAsString(), fds)) layer.engine.Reset();
   }
 
-  static void Report(Layer& layer, proto::LayerReply& reply) {
-    layer.last_report = layer.tracked->Report();
+  void Report(Layer& layer, plan::ReportScope scope, proto::LayerReply& reply) {
+    std::optional<ChangeWatch::Names> touched;
+    if (layer.watched) touched = watch_->Take(*layer.watched);
+    if (!layer.watched && layer.tracked->entries() > kManyEntries) Watch(layer);  // before it is read
+    layer.last_report = layer.tracked->Report(touched ? &*touched : nullptr, scope);
     for (const plan::Change& change : layer.last_report.changes) {
       proto::LayerChange& entry = *reply.add_changes();
       entry.set_path(change.path);
@@ -189,8 +198,22 @@ class Server {
     reply.set_is_full(layer.writable.IsFull());
   }
 
+  // Without it every report reads the whole layer.
+  void Watch(Layer& layer) {
+    if (!std::exchange(watch_tried_, true)) {
+      if (auto watch = ChangeWatch::Start()) watch_.emplace(*std::move(watch));
+    }
+    if (!watch_) return;
+    const auto point = layer.writable.WatchPoint();
+    struct stat info{};
+    if (!point || fstat(point->get(), &info) != 0 || !watch_->Watch(*point, *point)) return;
+    layer.watched = info.st_dev;
+  }
+
   os::Fd launcher_;
   os::Fd sandboxes_;
+  std::optional<ChangeWatch> watch_;
+  bool watch_tried_ = false;
   std::map<std::uint32_t, Layer> layers_;
 };
 

@@ -1,11 +1,20 @@
 #include "caisson/storage/tracked_layer.h"
 
 #include <algorithm>
-#include <set>
-
-#include "caisson/storage/compare_trees.h"
+#include <optional>
 
 namespace caisson::storage {
+namespace {
+
+// Whether it is the folder it was, with the same part of the lower layer in it: then what is in it is told by itself.
+bool IsSameFolder(TreeReader& upper, const std::string& path, const UpperEntry& before, const FileStamp& now) {
+  if (!before.stamp.IsDirectory() || !now.IsDirectory() || before.stamp.inode != now.inode) return false;
+  UpperEntry entry;
+  ReadOverlayMarks(upper, path, entry);
+  return entry.is_opaque == before.is_opaque && entry.redirect == before.redirect;
+}
+
+}  // namespace
 
 TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
   // The deepest first: a list that is cut has the workspace in it before the rest.
@@ -18,16 +27,35 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
     if (const auto stamp = tracked.upper.Stamp("")) tracked.seen.stamp = *stamp;
     overlays_.push_back(std::move(tracked));
   }
-  if (start == Start::kNow) (void)Report();
+  if (start == Start::kNow) (void)Report(nullptr, plan::ReportScope::kEverything);
 }
 
-plan::ChangeList TrackedLayer::Report() {
+plan::ChangeList TrackedLayer::Report(const ChangeWatch::Names* touched, plan::ReportScope scope) {
   ChangeCollector changes;
-  ReadBudget budget{.entries = kMaxTrackedEntries};
-  const std::set<std::uint64_t> written;
   for (Tracked& overlay : overlays_) {
     overlay.upper.Refresh();
     overlay.lower.Refresh();
+  }
+  if (touched == nullptr || touched->lost || incomplete_) {
+    ReadAll({}, changes);
+    return std::move(changes).Take();
+  }
+  std::map<Tracked*, Paths> paths = PathsOf(*touched);
+  const auto has_second_names = [](const auto& entry) { return HasSecondNames(*entry.first, entry.second); };
+  if (scope == plan::ReportScope::kEverything || std::any_of(paths.begin(), paths.end(), has_second_names)) {
+    ReadAll(WrittenFiles(paths), changes);
+    return std::move(changes).Take();
+  }
+  for (Tracked& overlay : overlays_) {
+    changes.Enter(overlay.shown_at);
+    if (const auto found = paths.find(&overlay); found != paths.end()) ReadTouched(overlay, found->second, changes);
+  }
+  return std::move(changes).Take();
+}
+
+void TrackedLayer::ReadAll(const std::set<std::uint64_t>& written, ChangeCollector& changes) {
+  ReadBudget budget{.entries = kMaxTrackedEntries};
+  for (Tracked& overlay : overlays_) {
     const auto root = overlay.upper.Stamp("");
     if (!root) continue;
     UpperEntry now = ReadUpper(overlay.upper, "", *root, budget);
@@ -38,7 +66,109 @@ plan::ChangeList TrackedLayer::Report() {
   // What was not read then may be what shows now, and the other way round.
   if (budget.exceeded || incomplete_) changes.Truncate();
   incomplete_ = budget.exceeded;
-  return std::move(changes).Take();
+  entries_ = kMaxTrackedEntries - budget.entries;
+  folders_.clear();
+}
+
+// What was touched in a folder that is not known is in one that is new, whose own name was touched.
+std::map<TrackedLayer::Tracked*, TrackedLayer::Paths> TrackedLayer::PathsOf(const ChangeWatch::Names& touched) {
+  if (folders_.empty()) {
+    for (Tracked& overlay : overlays_) AddFolders(overlay, "", overlay.seen);
+  }
+  std::map<Tracked*, Paths> paths;
+  for (const ChangeWatch::Touched& entry : touched.touched) {
+    const auto found = folders_.find(entry.folder);
+    if (found == folders_.end()) continue;
+    const FolderPlace& folder = found->second;
+    const std::string path = entry.name == "." ? folder.path : JoinPath(folder.path, entry.name);
+    if (path.size() <= kMaxPath) paths[folder.overlay][path] |= entry.written;
+  }
+  return paths;
+}
+
+std::set<std::uint64_t> TrackedLayer::WrittenFiles(const std::map<Tracked*, Paths>& paths) {
+  std::set<std::uint64_t> written;
+  for (const auto& [overlay, touched] : paths) {
+    for (const auto& [path, is_written] : touched) {
+      if (!is_written) continue;
+      if (const auto stamp = overlay->upper.Stamp(path); stamp && stamp->IsFile()) written.insert(stamp->inode);
+    }
+  }
+  return written;
+}
+
+// The kernel names the one name that was used.
+bool TrackedLayer::HasSecondNames(Tracked& overlay, const Paths& paths) {
+  return std::any_of(paths.begin(), paths.end(), [&](const auto& entry) {
+    const auto now = overlay.upper.Stamp(entry.first);
+    if (now && !now->IsDirectory() && now->links > 1) return true;
+    const UpperEntry* before = FindEntry(overlay.seen, entry.first);
+    return before != nullptr && !before->stamp.IsDirectory() && before->stamp.links > 1;
+  });
+}
+
+void TrackedLayer::ReadTouched(Tracked& overlay, const Paths& paths, ChangeCollector& changes) {
+  const std::set<std::uint64_t> written = WrittenFiles({{&overlay, paths}});
+  const ComparedOverlay compared{overlay.upper, overlay.lower, written};
+  std::set<std::string> read_whole;
+  const auto is_read = [&](const std::string& path) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      if (read_whole.contains(path.substr(0, slash))) return true;
+    }
+    return false;
+  };
+  for (const auto& [path, is_written] : paths) {
+    if (is_read(path)) continue;
+    const auto stamp = overlay.upper.Stamp(path);
+    UpperEntry* const before = FindEntry(overlay.seen, path);
+    if (before != nullptr && stamp && IsSameFolder(overlay.upper, path, *before, *stamp)) {
+      const bool same_rights =
+          before->stamp.mode == stamp->mode && before->stamp.uid == stamp->uid && before->stamp.gid == stamp->gid;
+      if (!same_rights) changes.Add(path, plan::ChangeKind::kMetadata, *stamp);
+      before->stamp = *stamp;
+      continue;
+    }
+    const auto [folder_path, name] = SplitPath(path);
+    UpperEntry* const folder = path.empty() ? nullptr : FindEntry(overlay.seen, folder_path);
+    if (folder == nullptr || (before == nullptr && !stamp)) continue;
+    read_whole.insert(path);
+    std::optional<UpperEntry> after;
+    ReadBudget budget{.entries = kMaxTrackedEntries - std::min(entries_, kMaxTrackedEntries)};
+    const std::uint64_t room = budget.entries;
+    if (stamp) after = ReadUpper(overlay.upper, path, *stamp, budget);
+    if (budget.exceeded) {
+      changes.Truncate();
+      incomplete_ = true;
+    }
+    CompareEntries(compared, overlay.seen, path, before, after ? &*after : nullptr, changes);
+    entries_ += room - budget.entries;
+    if (before != nullptr) RemoveFolders(path, *before);
+    if (folder->children == nullptr) folder->children = std::make_unique<UpperChildren>();
+    folder->children->erase(name);
+    if (!after) continue;
+    AddFolders(overlay, path, *after);
+    folder->children->emplace(name, *std::move(after));
+  }
+}
+
+void TrackedLayer::AddFolders(Tracked& overlay, const std::string& path, const UpperEntry& entry) {
+  if (!entry.stamp.IsDirectory()) return;
+  folders_.insert_or_assign(entry.stamp.inode, FolderPlace{&overlay, path});
+  if (entry.children == nullptr) return;
+  for (const auto& [name, child] : *entry.children) {
+    if (child.stamp.IsDirectory()) AddFolders(overlay, JoinPath(path, name), child);
+  }
+}
+
+// One that was renamed is where it is now.
+void TrackedLayer::RemoveFolders(const std::string& path, const UpperEntry& entry) {
+  if (!entry.stamp.IsDirectory()) return;
+  const auto found = folders_.find(entry.stamp.inode);
+  if (found != folders_.end() && found->second.path == path) folders_.erase(found);
+  if (entry.children == nullptr) return;
+  for (const auto& [name, child] : *entry.children) {
+    if (child.stamp.IsDirectory()) RemoveFolders(JoinPath(path, name), child);
+  }
 }
 
 TrackedLayer::Sides TrackedLayer::Open(const std::string& path) {

@@ -1,11 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "caisson/os/fd.h"
 #include "caisson/plan/change.h"
+#include "caisson/plan/layer_plan.h"
+#include "caisson/storage/change_watch.h"
+#include "caisson/storage/compare_trees.h"
 #include "caisson/storage/upper_tree.h"
 
 namespace caisson::storage {
@@ -25,8 +31,11 @@ class TrackedLayer {
   enum class Start { kNow, kEmptyUppers };
   TrackedLayer(std::vector<Overlay> overlays, Start start);
 
-  // What changed since the last call, and what there is now is remembered.
-  plan::ChangeList Report();
+  // What changed since the last call, and what there is now is remembered. `touched`: what the kernel told meanwhile,
+  // nullptr when it was not asked. With kClosedFiles that is all there is to read.
+  plan::ChangeList Report(const ChangeWatch::Names* touched, plan::ReportScope scope);
+  // As of the last report.
+  std::uint64_t entries() const { return entries_; }
 
   // The two sides of a file that a report named, for a comparison of their content. Invalid where there is none.
   struct Sides {
@@ -42,8 +51,25 @@ class TrackedLayer {
     TreeReader lower;
     UpperEntry seen;
   };
+  // A folder of the layer, by what the kernel calls it.
+  struct FolderPlace {
+    Tracked* overlay;
+    std::string path;
+  };
+  using Paths = std::map<std::string, bool>;  // and whether it is a file that was written
+
+  void ReadAll(const std::set<std::uint64_t>& written, ChangeCollector& changes);
+  std::map<Tracked*, Paths> PathsOf(const ChangeWatch::Names& touched);
+  static std::set<std::uint64_t> WrittenFiles(const std::map<Tracked*, Paths>& paths);
+  static bool HasSecondNames(Tracked& overlay, const Paths& paths);
+  void ReadTouched(Tracked& overlay, const Paths& paths, ChangeCollector& changes);
+  void AddFolders(Tracked& overlay, const std::string& path, const UpperEntry& entry);
+  void RemoveFolders(const std::string& path, const UpperEntry& entry);
+
   std::vector<Tracked> overlays_;
-  bool incomplete_ = false;  // of the last time it was read
+  std::uint64_t entries_ = 0;
+  bool incomplete_ = false;                                 // of the last time it was read
+  std::unordered_map<std::uint64_t, FolderPlace> folders_;  // empty until something is touched
 };
 
 inline constexpr std::uint64_t kMaxTrackedEntries = 262'144;

@@ -45,7 +45,7 @@ class TrackedLayerTest : public OverlayFixture {
     return overlays;
   }
 
-  std::string Report() { return Text(layer_->Report()); }
+  std::string Report() { return Text(layer_->Report(nullptr, plan::ReportScope::kEverything)); }
 
   std::optional<TrackedLayer> layer_;
 };
@@ -142,7 +142,7 @@ TEST_F(TrackedLayerTest, OddNamesAndTypes) {
   mkfifo(Merged("fifo").c_str(), 0644);
   Write(Merged("line\nbreak"), "x");
   Write(Merged("not\xff utf8"), "x");
-  const plan::ChangeList list = layer_->Report();
+  const plan::ChangeList list = layer_->Report(nullptr, plan::ReportScope::kEverything);
   EXPECT_EQ(Text(list), "created /fifo\ncreated /line\nbreak\ncreated /not\xff utf8\n");
   EXPECT_EQ(list.changes[0].type, plan::EntryType::kOther);
   EXPECT_EQ(list.changes[1].type, plan::EntryType::kFile);
@@ -151,7 +151,7 @@ TEST_F(TrackedLayerTest, OddNamesAndTypes) {
 
 TEST_F(TrackedLayerTest, ALongListIsCutAndSaysSo) {
   for (int i = 0; i < 1500; ++i) Write(Merged("file" + std::to_string(i)), "x");
-  const plan::ChangeList list = layer_->Report();
+  const plan::ChangeList list = layer_->Report(nullptr, plan::ReportScope::kEverything);
   EXPECT_EQ(list.changes.size(), plan::kMaxChanges);
   EXPECT_TRUE(list.truncated);
   // What did not fit is not news the next time.
@@ -165,7 +165,7 @@ TEST_F(TrackedLayerTest, VeryDeepFoldersAreReadAsFarAsPathsReach) {
     folder = os::Fd(openat(folder.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     ASSERT_TRUE(folder.valid());
   }
-  const plan::ChangeList list = layer_->Report();
+  const plan::ChangeList list = layer_->Report(nullptr, plan::ReportScope::kEverything);
   EXPECT_TRUE(list.truncated);
   EXPECT_EQ(list.changes.front().path, "/d");
 }
@@ -174,10 +174,86 @@ TEST_F(TrackedLayerTest, EverythingInTheLayerIsAChangeWhenItIsTakenForEmpty) {
   Write(Merged("docs/one"), "11");
   Write(Merged("new"), "x");
   TrackedLayer later(MakeOverlays("/home/agent/workspace"), TrackedLayer::Start::kEmptyUppers);
-  EXPECT_EQ(Text(later.Report()), "modified /home/agent/workspace/docs/one\ncreated /home/agent/workspace/new\n");
+  EXPECT_EQ(Text(later.Report(nullptr, plan::ReportScope::kEverything)),
+            "modified /home/agent/workspace/docs/one\ncreated /home/agent/workspace/new\n");
   const auto sides = later.Open("/home/agent/workspace/docs/one");
   EXPECT_EQ(os::ReadAll(sides.before.get(), 100).value_or(""), "one");
   EXPECT_EQ(os::ReadAll(sides.after.get(), 100).value_or(""), "11");
+}
+
+// The same layer on a tmpfs of its own, with a queue that tells what was touched.
+class WatchedLayerTest : public OverlayFixture {
+ protected:
+  void SetUp() override {
+    OverlayFixture::SetUp();
+    if (IsSkipped()) return;
+    UseTmpfs();
+    auto watch = ChangeWatch::Start();
+    if (!watch) GTEST_SKIP() << watch.error().message();
+    watch_.emplace(*std::move(watch));
+    for (int i = 0; i < 50; ++i) Write(lower() + "/old" + std::to_string(i), "old");
+    MountOverlay();
+    ASSERT_TRUE(watch_->Watch(OpenFolder(upper()), OpenFolder(upper())));
+    std::vector<TrackedLayer::Overlay> overlays;
+    overlays.push_back({"", OpenFolder(upper()), OpenFolder(lower())});
+    layer_.emplace(std::move(overlays), TrackedLayer::Start::kNow);
+  }
+
+  std::string Report() {
+    struct stat info{};
+    EXPECT_EQ(stat(upper().c_str(), &info), 0);
+    const ChangeWatch::Names touched = watch_->Take(info.st_dev);
+    EXPECT_FALSE(touched.lost);
+    return Text(layer_->Report(&touched, plan::ReportScope::kClosedFiles));
+  }
+
+  std::optional<ChangeWatch> watch_;
+  std::optional<TrackedLayer> layer_;
+};
+
+TEST_F(WatchedLayerTest, AWriteThroughAMappingOfAFileOfTheLayer) {
+  Write(Merged("mapped"), "some text");
+  EXPECT_EQ(Report(), "created /mapped\n");
+  {
+    const os::Fd file(open(Merged("mapped").c_str(), O_RDWR | O_CLOEXEC));
+    void* memory = mmap(nullptr, 4, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    static_cast<char*>(memory)[0] = 'S';
+    munmap(memory, 4);
+  }
+  EXPECT_EQ(Report(), "modified /mapped\n");
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(WatchedLayerTest, ASecondNameShowsTheSameWrite) {
+  Write(Merged("first"), "x");
+  fs::create_hard_link(Merged("first"), Merged("second"));
+  EXPECT_EQ(Report(), "created /first\ncreated /second\n");
+  Write(Merged("first"), "longer");
+  EXPECT_EQ(Report(), "modified /first\nmodified /second\n");
+}
+
+TEST_F(WatchedLayerTest, WhatIsInARenamedFolderIsFoundWhereItIs) {
+  fs::create_directories(Merged("a/b"));
+  Write(Merged("a/b/file"), "x");
+  (void)Report();
+  fs::rename(Merged("a"), Merged("z"));
+  Write(Merged("z/b/file"), "longer");
+  EXPECT_EQ(Report(), "deleted /a\ndeleted /a/b\ndeleted /a/b/file\ncreated /z\ncreated /z/b\ncreated /z/b/file\n");
+  Write(Merged("z/b/file"), "longer still");
+  chmod(Merged("z").c_str(), 0700);
+  EXPECT_EQ(Report(), "metadata /z\nmodified /z/b/file\n");
+}
+
+TEST_F(WatchedLayerTest, ALostQueueIsMadeUpForByReadingAll) {
+  for (int i = 0; i < 20'000; ++i) Write(Merged("many" + std::to_string(i)), "");
+  struct stat info{};
+  ASSERT_EQ(stat(upper().c_str(), &info), 0);
+  ChangeWatch::Names touched = watch_->Take(info.st_dev);
+  EXPECT_TRUE(touched.lost);
+  EXPECT_TRUE(layer_->Report(&touched, plan::ReportScope::kClosedFiles).truncated);
+  Write(Merged("one more"), "x");
+  EXPECT_EQ(Report(), "created /one more\n");
 }
 
 TEST_F(TrackedLayerTest, APlantedLinkLeadsNowhere) {

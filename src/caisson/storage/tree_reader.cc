@@ -37,13 +37,6 @@ FileStamp MakeStamp(const struct stat& info) {
           .changed = info.st_ctim};
 }
 
-// The folder of a path and its last name.
-std::pair<std::string, std::string> Split(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return {"", path};
-  return {path.substr(0, slash), path.substr(slash + 1)};
-}
-
 }  // namespace
 
 int TreeReader::Folder(const std::string& path) {
@@ -67,7 +60,7 @@ std::optional<FileStamp> TreeReader::Stamp(const std::string& path) {
     if (fstat(root_.get(), &info) != 0) return std::nullopt;
     return MakeStamp(info);
   }
-  const auto [folder, name] = Split(path);
+  const auto [folder, name] = SplitPath(path);
   const int directory = Folder(folder);
   if (directory < 0 || fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return MakeStamp(info);
@@ -88,7 +81,7 @@ std::vector<std::string> TreeReader::Names(const std::string& folder) {
 }
 
 std::string TreeReader::LinkTarget(const std::string& path) {
-  const auto [folder, name] = Split(path);
+  const auto [folder, name] = SplitPath(path);
   const int directory = Folder(folder);
   std::array<char, PATH_MAX> target{};
   const ssize_t size = directory < 0 ? -1 : readlinkat(directory, name.c_str(), target.data(), target.size());
@@ -96,7 +89,7 @@ std::string TreeReader::LinkTarget(const std::string& path) {
 }
 
 os::Fd TreeReader::OpenFile(const std::string& path) {
-  const auto [folder, name] = Split(path);
+  const auto [folder, name] = SplitPath(path);
   const int directory = Folder(folder);
   if (directory < 0) return {};
   os::Fd file(openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -110,6 +103,12 @@ std::string TreeReader::Attribute(const std::string& folder, const char* name) {
   std::array<char, PATH_MAX> value{};
   const ssize_t size = directory < 0 ? -1 : fgetxattr(directory, name, value.data(), value.size());
   return size < 0 ? std::string() : std::string(value.data(), static_cast<std::size_t>(size));
+}
+
+std::pair<std::string, std::string> SplitPath(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
 std::string JoinPath(const std::string& folder, std::string_view name) {

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caisson/os/fd.h"
@@ -66,5 +67,8 @@ class TreeReader {
 
 // "a/b" and "c" make "a/b/c"; "" and "c" make "c".
 std::string JoinPath(const std::string& folder, std::string_view name);
+
+// The folder of a path and its last name.
+std::pair<std::string, std::string> SplitPath(const std::string& path);
 
 }  // namespace caisson::storage

@@ -30,4 +30,10 @@ struct ReadBudget {
 // Reads the folder `path` of an upper layer with all below it.
 UpperEntry ReadUpper(TreeReader& upper, const std::string& path, const FileStamp& stamp, ReadBudget& budget);
 
+// What overlayfs noted on the folder `path`, and nothing else of it.
+void ReadOverlayMarks(TreeReader& upper, const std::string& path, UpperEntry& entry);
+
+// The entry of a path below `root`, or nullptr.
+UpperEntry* FindEntry(UpperEntry& root, std::string_view path);
+
 }  // namespace caisson::storage

@@ -1,5 +1,6 @@
 #include "caisson/storage/writable_layer.h"
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -47,6 +48,15 @@ Result<WritableLayer> WritableLayer::Make(const os::Fd& sandboxes, const plan::S
 
 Result<os::DetachedMount> WritableLayer::Mount() const {
   return storage_ == plan::Storage::kTmpfs ? folder_.Duplicate() : os::CloneTree(folder_.get(), "");
+}
+
+Result<os::Fd> WritableLayer::WatchPoint() const {
+  if (storage_ == plan::Storage::kDirectory) {
+    return Fail(Error(Code::kUnsupported, "the file system of the layer is not its own"));
+  }
+  os::Fd folder(openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return Fail(Error::FromErrno(errno, "cannot open a layer"));
+  return folder;
 }
 
 bool WritableLayer::IsFull() const {

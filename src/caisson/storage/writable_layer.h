@@ -18,6 +18,9 @@ class WritableLayer {
 
   // Its folder as a mount that is attached nowhere.
   Result<os::DetachedMount> Mount() const;
+  // A folder on whose file system ChangeWatch can watch for this layer's changes. Errors: kUnsupported when others use
+  // that file system too.
+  Result<os::Fd> WatchPoint() const;
   // Whether a program that writes now is told that there is no room.
   bool IsFull() const;
   // Whether Remove takes no time worth speaking of. It may take as long as the layer has files.
