@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDataFolders[] = {"/var/lib/caisson/sandboxes", "/var/lib/caisson/spool"};
+constexpr const char* kDataFolder = "/var/lib/caisson";
 constexpr const char* kLockFile = "/run/caisson/uid-blocks";
 
 std::vector<fs::path> Entries(const fs::path& folder) {
@@ -147,6 +147,63 @@ void AddCgroups(HostState& state, const std::set<std::string>& locked) {
   }
 }
 
+void AddLoopDevices(HostState& state) {
+  for (const fs::path& device : Entries("/sys/block")) {
+    const std::string file = ReadFile(device / "loop/backing_file");
+    if (!file.empty())
+      state.insert("loop device " + device.filename().string() + " " + file.substr(0, file.find('\n')));
+  }
+}
+
+// Those of ordinary users are other programs' of this host.
+void AddSystemVObjects(HostState& state) {
+  for (const char* kind : {"shm", "msg", "sem"}) {
+    std::istringstream lines(ReadFile(std::string("/proc/sysvipc/") + kind));
+    std::string line;
+    std::getline(lines, line);
+    std::istringstream names(line);
+    std::vector<std::string> columns;
+    for (std::string name; names >> name;) columns.push_back(name);
+    while (std::getline(lines, line)) {
+      std::istringstream fields(line);
+      std::string id;
+      unsigned long owner = 0;
+      std::string field;
+      for (std::size_t i = 0; fields >> field && i < columns.size(); ++i) {
+        if (i == 1) id = field;
+        if (columns[i] == "uid") owner = std::strtoul(field.c_str(), nullptr, 10);
+      }
+      if (owner == 0 || owner >= os::kFirstUid) state.insert(std::string("System V ") + kind + " " + id);
+    }
+  }
+}
+
+void AddNetworkNamespaces(HostState& state) {
+  for (const fs::path& name : Entries("/run/netns")) state.insert("network namespace " + name.string());
+}
+
+void AddDescriptors(HostState& state) {
+  const std::string own = "/proc/" + std::to_string(getpid()) + "/fd";
+  for (const fs::path& fd : Entries("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = fs::read_symlink(fd, error);
+    // The listing's own is closed by now.
+    if (!error && target != own) state.insert("descriptor " + fd.filename().string() + " " + target);
+  }
+}
+
+// Two levels: what a folder of the data folder holds, and not what sandboxes wrote there. Finished images stay for the
+// next sandbox.
+void AddFiles(HostState& state) {
+  for (const fs::path& folder : Entries(kDataFolder)) {
+    state.insert("file " + folder.string());
+    for (const fs::path& entry : Entries(folder)) {
+      const bool finished = folder.filename() == "images" && entry.string().find(".new.") == std::string::npos;
+      if (!finished) state.insert("file " + entry.string());
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> CgroupFolders() {
@@ -165,18 +222,25 @@ std::vector<std::string> CgroupFolders() {
 
 void AdoptOrphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
+bool OthersUseCaisson() {
+  HostState ignored;
+  return AddProcesses(ignored);
+}
+
 HostState ReadHostState() {
   HostState state;
   const bool others = AddProcesses(state);
   AddMounts(state);
+  AddLoopDevices(state);
+  AddSystemVObjects(state);
+  AddNetworkNamespaces(state);
+  AddDescriptors(state);
   const std::set<std::string> locked = LockedBlocks();
   AddCgroups(state, locked);
   // Neither a lock nor a file tells whose it is.
   if (others) return state;
   for (const std::string& block : locked) state.insert("lock of the uid block " + block);
-  for (const char* folder : kDataFolders) {
-    for (const fs::path& entry : Entries(folder)) state.insert("file " + entry.string());
-  }
+  AddFiles(state);
   return state;
 }
 

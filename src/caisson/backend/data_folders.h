@@ -4,6 +4,7 @@
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
+#include "caisson/storage/inventory.h"
 
 namespace caisson::backend {
 
@@ -14,8 +15,14 @@ struct DataFolders {
   os::Fd runtime;  // lock files
   os::Fd spool;    // unnamed files of the engine
 
-  // Errors: kPermissionDenied when a folder belongs to somebody else or others may write to it.
+  // The data folder is then in use as long as its descriptor or a duplicate is open: nobody purges it.
+  // Errors: kPermissionDenied when a folder belongs to somebody else or others may write to it; kUnavailable while it
+  // is being purged.
   static Result<DataFolders> Open(const std::string& data, const std::string& runtime);
 };
+
+// The same folders where they exist, for a look or for upkeep: makes nothing and does not count as use. Errors:
+// kPermissionDenied as above.
+Result<storage::Places> OpenExistingPlaces(const std::string& data, const std::string& runtime);
 
 }  // namespace caisson::backend

@@ -44,6 +44,12 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
   switch (line->command) {
     case CommandId::kRun:
       return RunCommand(*line);
+    case CommandId::kDf:
+      return DfCommand(*line);
+    case CommandId::kPrune:
+      return PruneCommand(*line);
+    case CommandId::kPurge:
+      return PurgeCommand(*line);
     case CommandId::kDoctor:
       return DoctorCommand(*line, environment);
     case CommandId::kVersion:

@@ -10,6 +10,12 @@ namespace caisson::cli {
 int RunCommand(const CommandLine& line);
 // 0 when this host can make sandboxes, 1 when not, 3 when the report could not be written.
 int DoctorCommand(const CommandLine& line, const Environment& environment);
+// What the data folder holds. 3 when that cannot be said.
+int DfCommand(const CommandLine& line);
+// Removes left-overs. 3 when one could not be removed.
+int PruneCommand(const CommandLine& line);
+// Removes everything, with --yes; without, says what that would be and returns 1. 3 when something lives or stays.
+int PurgeCommand(const CommandLine& line);
 int VersionCommand(const CommandLine& line);
 int HelpCommand(const CommandLine& line);
 // Bare `caisson`: the state of things and what to do next.

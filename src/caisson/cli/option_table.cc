@@ -12,7 +12,8 @@ namespace {
 constexpr unsigned For(CommandId id) { return 1U << static_cast<unsigned>(id); }
 
 constexpr unsigned kRunOnly = For(CommandId::kRun);
-constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDoctor) | For(CommandId::kVersion);
+constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDf) | For(CommandId::kPrune) |
+                                 For(CommandId::kPurge) | For(CommandId::kDoctor) | For(CommandId::kVersion);
 constexpr unsigned kEvery = kPrintsData | For(CommandId::kHelp);
 
 constexpr const char* kRunExample =
@@ -26,10 +27,25 @@ constexpr const char* kRunNotes =
     "wrongly, and nothing ran; 126 not executable; 127 not found; 130 cancelled; 137 out of memory.\n"
     "The first Ctrl-C goes to the command, the second ends the sandbox.\n";
 
+constexpr const char* kPruneNotes =
+    "Left-overs are writable layers and cgroups of processes that were killed, and images of older host settings.\n"
+    "Nothing that a sandbox uses is taken. Exit status: 0, or 3 when a left-over could not be removed.\n";
+
+constexpr const char* kPurgeNotes =
+    "Without --yes it says what it would remove and removes nothing. It never asks. Cgroups, mounts, the data\n"
+    "folder and the runtime folder go; the next `caisson run` makes them again. Exit status: 0 removed, or nothing\n"
+    "was there; 1 something is there and --yes was not given; 3 a sandbox lives, or something could not be removed.\n";
+
 std::vector<CommandInfo> MakeCommands() {
   return {
       {CommandId::kRun, "run", "Run one command in a fresh sandbox, which is destroyed after it",
        "run [OPTIONS] -- COMMAND [ARGUMENT...]", kRunExample, kRunNotes},
+      {CommandId::kDf, "df", "Say what Caisson keeps on this host and what it takes", "df [OPTIONS]",
+       "  caisson df\n  caisson df --json\n", "Exit status: 0, or 3 when it cannot be said.\n"},
+      {CommandId::kPrune, "prune", "Remove what nothing needs any more, and say what and how much", "prune [OPTIONS]",
+       "  caisson prune\n  caisson prune --json\n", kPruneNotes},
+      {CommandId::kPurge, "purge", "Remove everything Caisson made on this host", "purge [OPTIONS]",
+       "  caisson purge\n  caisson purge --yes\n", kPurgeNotes},
       {CommandId::kDoctor, "doctor", "Say what this host can do, what it lacks and how to fix it", "doctor [OPTIONS]",
        "  caisson doctor\n  caisson doctor --json\n",
        "Exit status: 0 when `caisson run` can work, 1 when it cannot.\n"},
@@ -74,6 +90,7 @@ std::vector<OptionInfo> MakeOptions() {
       {Option::kQuiet, "quiet", nullptr, "No notices on stderr, only errors", "", nullptr, kRunOnly},
       {Option::kVerbose, "verbose", nullptr, "Say on stderr what is used and where each value came from", "", nullptr,
        kRunOnly},
+      {Option::kYes, "yes", nullptr, "Remove it; without this nothing is removed", "", nullptr, For(CommandId::kPurge)},
       {Option::kHelp, "help", nullptr, "Print this help (also -h)", "", nullptr, kEvery},
   };
 }

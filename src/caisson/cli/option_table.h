@@ -8,7 +8,7 @@ namespace caisson::cli {
 
 // The one table of commands and options: parsing, help and the names a mistyped one is compared with come from it.
 
-enum class CommandId : unsigned { kRun, kDoctor, kVersion, kHelp };
+enum class CommandId : unsigned { kRun, kDf, kPrune, kPurge, kDoctor, kVersion, kHelp };
 
 struct CommandInfo {
   CommandId id;
@@ -36,6 +36,7 @@ enum class Option {
   kJson,
   kQuiet,
   kVerbose,
+  kYes,
   kHelp,
 };
 

@@ -85,7 +85,7 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   CAISSON_TRY(trees.host_namespace_, os::OpenNamespace("mnt"));
   const os::Fd images(openat(data.get(), "images", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!images.valid()) return Fail(Error::FromErrno(errno, "cannot open the data folder"));
-  CAISSON_TRY(const storage::HostImage image, storage::PrepareHostImage(host_root.get(), images.get()));
+  CAISSON_TRY(storage::HostImage image, storage::PrepareHostImage(host_root.get(), images.get()));
 
   // Copies must be made where the originals are: descriptors first, then the new namespace, then the copies.
   CAISSON_TRY(const os::DetachedMount skeleton, os::CloneTree(images.get(), image.skeleton.c_str()));
@@ -110,6 +110,7 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   CAISSON_TRY(const os::DetachedMount devices, MakeDeviceTree());
   CAISSON_CHECK_OK(MakePointAndAttach(devices, "/devices"));
   trees.folders_ = image.folders;
+  trees.image_use_ = std::move(image.use);
   CAISSON_TRY(trees.own_namespace_, os::OpenNamespace("mnt"));
   return trees;
 }

@@ -36,6 +36,7 @@ class HostTrees {
 
   os::Fd host_namespace_;
   os::Fd own_namespace_;
+  os::Fd image_use_;  // keeps the image `host` from being collected
   std::vector<std::string> folders_;
 };
 

@@ -18,15 +18,22 @@
 #include <string>
 #include <utility>
 
+#include "caisson/os/identity.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/launch_plan.h"
-#include "caisson/storage/sandbox_folders.h"
+#include "caisson/storage/collection.h"
 
 namespace caisson::launcher {
 namespace {
 
+using storage::UidBlocks;
+
 constexpr std::uint32_t kGuestCpuWeight = 1000;
+
+// For removing what dead launchers left, once in a keeper's life: what takes longer is left to the next keeper, or to
+// `caisson prune`, since the next sandbox waits for the keeper.
+constexpr std::chrono::milliseconds kCollectionTime{200};
 
 struct Request {
   enum class Verb : std::uint32_t { kMake, kRelease };
@@ -111,9 +118,9 @@ std::string SlotName(std::uint32_t block) { return "s" + std::to_string(block); 
 // The keeper process itself.
 class KeeperLoop {
  public:
-  KeeperLoop(os::Fd connection, os::Fd sandboxes, UidBlocks blocks, plan::Expect expect)
+  KeeperLoop(os::Fd connection, const storage::Places& places, UidBlocks blocks, plan::Expect expect)
       : connection_(std::move(connection)),
-        sandboxes_(std::move(sandboxes)),
+        places_(places),
         blocks_(std::move(blocks)),
         expect_(expect) {}
 
@@ -125,7 +132,7 @@ class KeeperLoop {
       if (n != sizeof request) break;
       if (request.verb == Request::Verb::kMake) {
         Answer(MakeSlot());
-        if (!std::exchange(collected_, true)) storage::RemoveLeftOverFolders(sandboxes_);
+        if (!std::exchange(collected_, true)) Collect();
       } else {
         Release(request.block);
       }
@@ -136,17 +143,31 @@ class KeeperLoop {
   }
 
  private:
-  Result<Slot> MakeSlot() {
-    CAISSON_TRY(const std::uint32_t block, blocks_.Take());
-    held_.insert(block);
-    Result<Slot> slot = FillSlot(block);
-    if (!slot) Release(block);
-    return slot;
+  // Not an error of any slot: what cannot be collected stays, and `caisson prune` says why.
+  void Collect() const {
+    (void)storage::CollectLeftOvers(places_, Deadline::In(kCollectionTime), storage::Measure::kNo);
   }
 
-  Result<Slot> FillSlot(std::uint32_t block) {
+  Result<Slot> MakeSlot() {
+    for (std::uint32_t tried = 1;; ++tried) {
+      CAISSON_TRY(const std::uint32_t block, blocks_.Take());
+      Result<os::Cgroup> sandbox = MakeSandboxCgroup(block);
+      if (!sandbox) {
+        if (folder_) (void)folder_->RemoveUnownedChild(SlotName(block), Deadline::In({}));
+        blocks_.Release(block);
+        // Somebody with another lock file uses the same block: its ids must not go to a second sandbox.
+        if (sandbox.error().code() == Code::kAlreadyExists && tried < os::kUidBlocks) continue;
+        return Fail(std::move(sandbox).error());
+      }
+      held_.insert(block);
+      Result<Slot> slot = FillSlot(block, *std::move(sandbox));
+      if (!slot) Release(block);
+      return slot;
+    }
+  }
+
+  Result<Slot> FillSlot(std::uint32_t block, os::Cgroup sandbox) {
     const std::uint32_t first_id = UidBlocks::FirstId(block);
-    CAISSON_TRY(os::Cgroup sandbox, MakeSandboxCgroup(block));
     CAISSON_TRY(NamespacePair spaces, MakeNamespaces(sandbox, first_id));
     CAISSON_CHECK_OK(sandbox.EnableControllers());
     CAISSON_TRY(os::Cgroup guest, sandbox.MakeChild("guest"));
@@ -171,7 +192,7 @@ class KeeperLoop {
     constexpr int kAttempts = 100;
     for (int attempt = 1;; ++attempt) {
       const Status opened = OpenFolder();
-      Result<os::Cgroup> sandbox = opened ? folder_->MakeChild(SlotName(block)) : Fail(opened.error());
+      Result<os::Cgroup> sandbox = opened ? folder_->MakeOwnedChild(SlotName(block)) : Fail(opened.error());
       if (sandbox || sandbox.error().errno_value() != ENOENT || attempt == kAttempts) return sandbox;
     }
   }
@@ -215,7 +236,7 @@ class KeeperLoop {
   }
 
   os::Fd connection_;
-  os::Fd sandboxes_;
+  const storage::Places& places_;
   UidBlocks blocks_;
   plan::Expect expect_;
   std::optional<os::Cgroup> roots_;
@@ -226,17 +247,15 @@ class KeeperLoop {
 
 }  // namespace
 
-Result<Keeper> Keeper::Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine, plan::Expect expect) {
+Result<Keeper> Keeper::Start(const storage::Places& places, const os::Fd& engine, plan::Expect expect) {
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
-  CAISSON_TRY(UidBlocks blocks, UidBlocks::Open(runtime));
-  os::Fd sandboxes(openat(data.get(), "sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!sandboxes.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of writable layers"));
+  CAISSON_TRY(UidBlocks blocks, UidBlocks::Open(places.runtime));
   const pid_t pid = fork();
   if (pid < 0) return Fail(Error::FromErrno(errno, "cannot start the keeper"));
   if (pid == 0) {
     ends.first.Reset();
     close(engine.get());
-    KeeperLoop(std::move(ends.second), std::move(sandboxes), std::move(blocks), expect).Run();
+    KeeperLoop(std::move(ends.second), places, std::move(blocks), expect).Run();
   }
   return Keeper(std::move(ends.first), std::move(blocks), pid);
 }

@@ -6,9 +6,10 @@
 
 #include "caisson/base/result.h"
 #include "caisson/launcher/slot.h"
-#include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/fd.h"
 #include "caisson/plan/launch_plan.h"
+#include "caisson/storage/inventory.h"
+#include "caisson/storage/uid_blocks.h"
 
 namespace caisson::launcher {
 
@@ -17,9 +18,9 @@ namespace caisson::launcher {
 // launcher's end of the connection closes. Not thread-safe.
 class Keeper {
  public:
-  // Forks the keeper. `data`: the data folder, for what killed launchers left; `runtime`: the folder of lock files;
-  // `engine`: the launcher's connection, which the keeper closes on its side.
-  static Result<Keeper> Start(const os::Fd& data, const os::Fd& runtime, const os::Fd& engine, plan::Expect expect);
+  // Forks the keeper. `places`: for what dead launchers left; `engine`: the launcher's connection, which the keeper
+  // closes on its side.
+  static Result<Keeper> Start(const storage::Places& places, const os::Fd& engine, plan::Expect expect);
 
   Keeper(Keeper&& other) noexcept;
   Keeper& operator=(Keeper&&) = delete;
@@ -38,10 +39,10 @@ class Keeper {
   Status ReturnSlot(std::uint32_t block);
 
  private:
-  Keeper(os::Fd connection, UidBlocks blocks, pid_t process)
+  Keeper(os::Fd connection, storage::UidBlocks blocks, pid_t process)
       : connection_(std::move(connection)), blocks_(std::move(blocks)), process_(process) {}
   os::Fd connection_;
-  UidBlocks blocks_;  // never asked: holds the locks as long as either process lives
+  storage::UidBlocks blocks_;  // never asked: holds the locks as long as either process lives
   pid_t process_;
 };
 

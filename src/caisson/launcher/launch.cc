@@ -18,14 +18,16 @@
 #include "caisson/guest/guest.h"
 #include "caisson/launcher/launch_child.h"
 #include "caisson/launcher/root_mounts.h"
-#include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/clone.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
+#include "caisson/storage/uid_blocks.h"
 
 namespace caisson::launcher {
 namespace {
+
+using storage::UidBlocks;
 
 using plan::Step;
 

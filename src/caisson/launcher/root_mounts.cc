@@ -6,12 +6,14 @@
 
 #include <cerrno>
 
-#include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
 #include "caisson/plan/limits.h"
+#include "caisson/storage/uid_blocks.h"
 
 namespace caisson::launcher {
 namespace {
+
+using storage::UidBlocks;
 
 Result<os::Fd> MakeOwnedFolder(const os::Fd& parent, const std::string& name, mode_t mode, std::uint32_t owner) {
   if (mkdirat(parent.get(), name.c_str(), mode) != 0) {

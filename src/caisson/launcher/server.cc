@@ -16,12 +16,14 @@
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/storage_link.h"
-#include "caisson/launcher/uid_blocks.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
+#include "caisson/storage/uid_blocks.h"
 
 namespace caisson::launcher {
 namespace {
+
+using storage::UidBlocks;
 
 using plan::LaunchReply;
 using plan::LaunchRequest;
@@ -318,16 +320,18 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
     return Report(inputs.engine, Step::kSysctl, refused.error());
   // In a chroot no user namespace can be made and the root is no mount. The image `host` is still made from what the
   // caller sees as the root.
-  const os::Fd host_root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const storage::Places places{.data = std::move(inputs.data),
+                               .runtime = std::move(inputs.runtime),
+                               .host_root = os::Fd(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))};
   if (const Status left = os::LeaveChroot(); !left) return Report(inputs.engine, Step::kHostImage, left.error());
-  auto keeper = Keeper::Start(inputs.data, inputs.runtime, inputs.engine, expect);
+  auto keeper = Keeper::Start(places, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
-  auto storage = StorageLink::Start(inputs.data, {inputs.engine.get(), keeper->connection()});
+  auto storage = StorageLink::Start(places.data, {inputs.engine.get(), keeper->connection()});
   if (!storage) return Report(inputs.engine, Step::kWritableLayer, storage.error());
   auto network = os::OpenNamespace("net");
   if (!network) return Report(inputs.engine, Step::kNetworkNamespace, network.error());
-  auto trees = HostTrees::Enter(inputs.data, host_root);
+  auto trees = HostTrees::Enter(places.data, places.host_root);
   if (!trees) return Report(inputs.engine, Step::kHostImage, trees.error());
   os::Fd first_network;
   if (expect == plan::Expect::kOneSandbox) {

@@ -12,8 +12,6 @@
 #include <chrono>
 #include <memory>
 
-#include "caisson/base/deadline.h"
-
 namespace caisson::os {
 namespace {
 
@@ -34,19 +32,6 @@ Result<Fd> OpenFile(const Fd& directory, const char* name, int flags) {
   return file;
 }
 
-// Removes the cgroups below `directory`, deepest first. What is in use stays.
-void RemoveTree(int directory) {
-  const Fd again(openat(directory, ".", kDirectory));
-  if (!again.valid()) return;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(fcntl(again.get(), F_DUPFD_CLOEXEC, 0)), closedir);
-  if (listing == nullptr) return;
-  while (const dirent* entry = readdir(listing.get())) {
-    if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
-    if (const Fd child(openat(directory, entry->d_name, kDirectory)); child.valid()) RemoveTree(child.get());
-    unlinkat(directory, entry->d_name, AT_REMOVEDIR);
-  }
-}
-
 std::uint64_t NumberAfter(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -60,6 +45,18 @@ std::uint64_t NumberAfter(std::string_view text, std::string_view key) {
 }
 
 }  // namespace
+
+void Cgroup::RemoveBelow(int directory) {
+  const Fd again(openat(directory, ".", kDirectory));
+  if (!again.valid()) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(fcntl(again.get(), F_DUPFD_CLOEXEC, 0)), closedir);
+  if (listing == nullptr) return;
+  while (const dirent* entry = readdir(listing.get())) {
+    if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
+    if (const Fd child(openat(directory, entry->d_name, kDirectory)); child.valid()) RemoveBelow(child.get());
+    unlinkat(directory, entry->d_name, AT_REMOVEDIR);
+  }
+}
 
 Cgroup Cgroup::FromDirectories(CgroupMode mode, std::vector<Fd> directories) { return {mode, std::move(directories)}; }
 
@@ -106,18 +103,11 @@ Status Cgroup::RemoveChild(const std::string& name) const {
     (void)WriteFile(child, "cgroup.kill", "1");  // fails only when the cgroup is already going away
   }
   const Deadline deadline = Deadline::In(std::chrono::seconds(2));
-  while (true) {
-    bool gone = true;
-    for (const Fd& directory : directories_) {
-      const Fd child(openat(directory.get(), name.c_str(), kDirectory));
-      if (!child.valid()) continue;
-      RemoveTree(child.get());
-      gone = (unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) && gone;
-    }
-    if (gone) return {};
+  while (!TryRemove(name)) {
     if (deadline.Passed()) return Fail(Error(Code::kConflict, "the cgroup " + name + " does not empty"));
     poll(nullptr, 0, 1);  // the kernel gives no event on v1 when a killed process has left
   }
+  return {};
 }
 
 void Cgroup::RemoveChildIfUnused(const std::string& name) const {

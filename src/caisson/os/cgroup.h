@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "caisson/base/deadline.h"
 #include "caisson/base/result.h"
 #include "caisson/base/units.h"
 #include "caisson/os/fd.h"
@@ -40,6 +42,26 @@ class Cgroup {
   // Removes `name` when it holds no process and no cgroup; what is still in use is left and not an error.
   void RemoveChildIfUnused(const std::string& name) const;
 
+  // Makes `name` below this cgroup and locks its cgroup2 directory for as long as a descriptor of it is open anywhere:
+  // whoever shares this host's cgroups sees that it has an owner, and that of a dead process has none. A left-over
+  // without owner and processes is removed first. Errors: kAlreadyExists when it has an owner or holds a process.
+  // Source: flock(2).
+  Result<Cgroup> MakeOwnedChild(const std::string& name) const;
+  // The child of that name; a hierarchy without it has an invalid descriptor in it, with which only Children and
+  // RemoveUnownedChild work. Nothing when no hierarchy has it.
+  Result<std::optional<Cgroup>> FindChild(const std::string& name) const;
+  enum class Ownership { kNone, kOwned };
+  struct Child {
+    std::string name;
+    Ownership ownership = Ownership::kNone;
+  };
+  // What lies below in any hierarchy, by name. This and the next wait for a lock on this cgroup, so they are for one
+  // that is not owned itself.
+  Result<std::vector<Child>> Children() const;
+  // Removes `name` and what lies below unless it has an owner or still holds a process at the deadline; kills nothing.
+  // True when it is gone.
+  Result<bool> RemoveUnownedChild(const std::string& name, const Deadline& deadline) const;
+
   // Lets children of this cgroup have limits of their own (cgroup2 only; a no-op on v1).
   Status EnableControllers() const;
   Status LimitMemory(Bytes bytes) const;  // swap is not allowed beyond it
@@ -65,6 +87,10 @@ class Cgroup {
 
  private:
   Cgroup(CgroupMode mode, std::vector<Fd> directories) : mode_(mode), directories_(std::move(directories)) {}
+  // Removes the cgroups below a directory, deepest first; what is in use stays.
+  static void RemoveBelow(int directory);
+  // Removes `name` and what lies below in every hierarchy; false when something is in use.
+  bool TryRemove(const std::string& name) const;
   const Fd& memory() const { return directories_[mode_ == CgroupMode::kUnified ? 0 : 1]; }
   const Fd& cpu() const { return directories_[mode_ == CgroupMode::kUnified ? 0 : 2]; }
   const Fd& pids() const { return directories_[mode_ == CgroupMode::kUnified ? 0 : 3]; }

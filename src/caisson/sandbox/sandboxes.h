@@ -16,6 +16,9 @@ class LauncherLink;
 
 namespace caisson::sandbox {
 
+inline constexpr const char* kDataDirectory = "/var/lib/caisson";
+inline constexpr const char* kRuntimeDirectory = "/run/caisson";
+
 // A folder of the host, opened by whoever may open it, and how the sandbox sees it at /home/agent/workspace.
 struct Workspace {
   os::Fd directory;
@@ -32,8 +35,8 @@ struct SandboxSpec {
 
 struct EngineOptions {
   std::string program_directory;  // holds caisson-launcher
-  std::string data_directory = "/var/lib/caisson";
-  std::string runtime_directory = "/run/caisson";
+  std::string data_directory = kDataDirectory;
+  std::string runtime_directory = kRuntimeDirectory;
   plan::Expect expect = plan::Expect::kManySandboxes;
 };
 

@@ -1,6 +1,7 @@
 #include "caisson/storage/host_image.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 
 #include "caisson/base/id.h"
 #include "caisson/os/fd.h"
+#include "caisson/storage/folder_lock.h"
 #include "caisson/storage/host_etc.h"
 #include "caisson/storage/remove_tree.h"
 
@@ -20,6 +22,8 @@ namespace {
 
 constexpr std::uint32_t kAgent = 1000;
 constexpr std::array kProgramFolders = {"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"};
+
+constexpr std::string_view kPrefix = "host-";
 
 // Raised when what is made here changes.
 constexpr std::uint64_t kLayout = 1;
@@ -46,7 +50,9 @@ class Digest {  // FNV-1a: names a version of the settings, guards nothing
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
 };
 
-std::string NameOfVersion(int host_root) {
+}  // namespace
+
+std::string HostSkeletonName(int host_root) {
   Digest digest;
   digest.Add(kLayout);
   for (const char* path : kWatched) {
@@ -57,8 +63,10 @@ std::string NameOfVersion(int host_root) {
     digest.Add(static_cast<std::uint64_t>(info.st_mtim.tv_sec));
     digest.Add(static_cast<std::uint64_t>(info.st_mtim.tv_nsec));
   }
-  return "host-" + digest.Hex();
+  return std::string(kPrefix) + digest.Hex();
 }
+
+namespace {
 
 struct Folder {
   const char* path;
@@ -115,44 +123,109 @@ Status MakeProgramFolders(int host_root, int skeleton) {
   return {};
 }
 
-Status FillSkeleton(int host_root, int images, const std::string& unfinished) {
-  if (mkdirat(images, unfinished.c_str(), 0755) != 0)
+// Makes an empty folder that is locked as long as its descriptor is open: one without a lock was left half-made.
+Result<os::Fd> MakeUnfinished(const os::Fd& images, const std::string& name) {
+  CAISSON_TRY(const os::Fd lock, LockFolder(images, LOCK_SH));
+  if (mkdirat(images.get(), name.c_str(), 0755) != 0)
     return Fail(Error::FromErrno(errno, "cannot make the host image"));
-  const os::Fd skeleton(openat(images, unfinished.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  os::Fd skeleton = TryOwnFolder(images, name);
   if (!skeleton.valid()) return Fail(Error::FromErrno(errno, "cannot open the host image"));
+  return skeleton;
+}
+
+Status FillSkeleton(int host_root, const os::Fd& skeleton) {
   CAISSON_CHECK_OK(MakeFolders(skeleton.get()));
   CAISSON_CHECK_OK(MakeProgramFolders(host_root, skeleton.get()));
   return MakeHostEtc(host_root, skeleton.get());
 }
 
-Status MakeSkeleton(int host_root, int images, const std::string& name) {
-  // Not by pid: every launcher is number 1 of its own namespace.
-  const std::string unfinished = name + ".new." + SandboxId::Random().text();
-  if (const Status filled = FillSkeleton(host_root, images, unfinished); !filled) {
-    (void)RemoveTree(images, unfinished.c_str());
+// A name below `images` for a skeleton that is not yet or no longer one. Not by pid: every launcher is number 1 of its
+// own namespace.
+std::string UnfinishedName(const std::string& name) { return name + ".new." + SandboxId::Random().text(); }
+
+Status MakeSkeleton(int host_root, const os::Fd& images, const std::string& name) {
+  const std::string unfinished = UnfinishedName(name);
+  CAISSON_TRY(const os::Fd skeleton, MakeUnfinished(images, unfinished));
+  if (const Status filled = FillSkeleton(host_root, skeleton); !filled) {
+    (void)RemoveTree(images.get(), unfinished.c_str());
     return filled;
   }
-  if (renameat2(images, unfinished.c_str(), images, name.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (renameat2(images.get(), unfinished.c_str(), images.get(), name.c_str(), RENAME_NOREPLACE) == 0) return {};
   if (errno != EEXIST) return Fail(Error::FromErrno(errno, "cannot put the host image in place"));
-  return RemoveTree(images, unfinished.c_str());  // somebody else was first
+  return RemoveTree(images.get(), unfinished.c_str());  // somebody else was first
+}
+
+// Keeps the skeleton `name` from being removed. Invalid when there is none, also because it was just removed.
+Result<os::Fd> UseSkeleton(const os::Fd& images, const std::string& name) {
+  os::Fd skeleton(openat(images.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!skeleton.valid()) {
+    if (errno == ENOENT) return os::Fd();
+    return Fail(Error::FromErrno(errno, "cannot open the host image"));
+  }
+  while (flock(skeleton.get(), LOCK_SH) != 0) {
+    if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot lock the host image"));
+  }
+  if (!IsStillAt(skeleton, images, name)) skeleton.Reset();
+  return skeleton;
+}
+
+Result<os::Fd> MakeAndUseSkeleton(int host_root, const os::Fd& images, const std::string& name) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    CAISSON_TRY(os::Fd use, UseSkeleton(images, name));
+    if (use.valid()) return use;
+    const mode_t previous = umask(0022);
+    const Status made = MakeSkeleton(host_root, images, name);
+    umask(previous);
+    CAISSON_CHECK_OK(made);
+  }
+  return Fail(Error(Code::kConflict, "the host image is removed as soon as it is made"));
 }
 
 }  // namespace
 
 Result<HostImage> PrepareHostImage(int host_root, int images) {
-  HostImage image{.skeleton = NameOfVersion(host_root), .folders = {}};
-  struct stat info{};
-  if (fstatat(images, image.skeleton.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    const mode_t previous = umask(0022);
-    const Status made = MakeSkeleton(host_root, images, image.skeleton);
-    umask(previous);
-    CAISSON_CHECK_OK(made);
-  }
+  const os::Fd folder(openat(images, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of images"));
+  HostImage image{.skeleton = HostSkeletonName(host_root), .folders = {}, .use = {}};
+  CAISSON_TRY(image.use, MakeAndUseSkeleton(host_root, folder, image.skeleton));
   for (const char* name : kProgramFolders) {
+    struct stat info{};
     if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
       image.folders.emplace_back(name);
   }
   return image;
+}
+
+std::vector<Skeleton> FindSkeletons(const os::Fd& images, const std::string& current) {
+  std::vector<Skeleton> found;
+  const auto lock = LockFolder(images, LOCK_EX);
+  if (!lock) return found;
+  for (const std::string& name : NamesIn(images)) {
+    if (!name.starts_with(kPrefix)) continue;
+    const SkeletonUse free = name == current ? SkeletonUse::kCurrent : SkeletonUse::kLeftOver;
+    found.push_back({name, TryOwnFolder(images, name).valid() ? free : SkeletonUse::kInUse});
+  }
+  return found;
+}
+
+Result<bool> RemoveSkeleton(const os::Fd& images, const std::string& name, const Deadline& deadline) {
+  os::Fd own;
+  {
+    CAISSON_TRY(const os::Fd lock, LockFolder(images, LOCK_EX));
+    own = TryOwnFolder(images, name);
+  }
+  if (!own.valid()) return false;
+  std::string going = name;
+  if (name.find(".new.") == std::string::npos) {
+    // Nobody may take a half-removed one for whole, whatever ends this process.
+    going = UnfinishedName(name);
+    if (renameat2(images.get(), name.c_str(), images.get(), going.c_str(), RENAME_NOREPLACE) != 0) {
+      return Fail(Error::FromErrno(errno, "cannot take the image " + name + " out of use"));
+    }
+  }
+  CAISSON_CHECK_OK(RemoveTree(images.get(), going.c_str(), deadline));
+  return true;
 }
 
 }  // namespace caisson::storage

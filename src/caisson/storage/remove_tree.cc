@@ -42,10 +42,16 @@ Result<std::vector<Entry>> List(const os::Fd& directory) {
   return entries;
 }
 
+Status CheckTime(const Deadline& deadline) {
+  if (!deadline.Passed()) return {};
+  return Fail(Error(Code::kDeadlineExceeded, "a folder is too large to be removed in the time given").Retryable());
+}
+
 // Empties one folder of `top`: files go, folders move up to `top` under names nobody uses.
-Status EmptyInto(const os::Fd& top, const os::Fd& folder, std::uint64_t& counter) {
+Status EmptyInto(const os::Fd& top, const os::Fd& folder, std::uint64_t& counter, const Deadline& deadline) {
   CAISSON_TRY(const std::vector<Entry> entries, List(folder));
   for (const Entry& entry : entries) {
+    CAISSON_CHECK_OK(CheckTime(deadline));
     if (!entry.is_directory) {
       if (unlinkat(folder.get(), entry.name.c_str(), 0) != 0 && errno != ENOENT) {
         return Fail(Error::FromErrno(errno, "cannot remove a file"));
@@ -64,6 +70,10 @@ Status EmptyInto(const os::Fd& top, const os::Fd& folder, std::uint64_t& counter
 }  // namespace
 
 Status RemoveTree(int directory, const char* name) {
+  return RemoveTree(directory, name, Deadline(Deadline::Clock::time_point::max()));
+}
+
+Status RemoveTree(int directory, const char* name, const Deadline& deadline) {
   const os::Fd top(openat(directory, name, kDirectory));
   if (!top.valid()) {
     if (errno == ENOENT) return {};
@@ -74,10 +84,11 @@ Status RemoveTree(int directory, const char* name) {
     CAISSON_TRY(const std::vector<Entry> entries, List(top));
     if (entries.empty()) break;
     for (const Entry& entry : entries) {
+      CAISSON_CHECK_OK(CheckTime(deadline));
       if (entry.is_directory) {
         const os::Fd folder(openat(top.get(), entry.name.c_str(), kDirectory));
         if (!folder.valid()) return Fail(Error::FromErrno(errno, "cannot open a folder that is being removed"));
-        CAISSON_CHECK_OK(EmptyInto(top, folder, counter));
+        CAISSON_CHECK_OK(EmptyInto(top, folder, counter, deadline));
       }
       if (unlinkat(top.get(), entry.name.c_str(), entry.is_directory ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT) {
         return Fail(Error::FromErrno(errno, "cannot remove an entry"));

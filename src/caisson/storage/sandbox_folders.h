@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -13,7 +14,16 @@ namespace caisson::storage {
 // Makes the folder `name`, which only root may enter, and locks it until the descriptor closes.
 Result<os::Fd> MakeSandboxFolder(const os::Fd& parent, const std::string& name);
 
-// Removes every folder that nobody has locked. What cannot be removed stays for the next time.
-void RemoveLeftOverFolders(const os::Fd& parent);
+enum class Owner { kNobody, kSomebody };
+
+struct SandboxFolder {
+  std::string name;
+  Owner owner = Owner::kNobody;
+};
+// Every folder, and whether a living process has it locked.
+std::vector<SandboxFolder> FindSandboxFolders(const os::Fd& parent);
+
+// Locks a folder that nobody has, so that it can be removed; invalid when somebody has it.
+os::Fd TakeLeftOverFolder(const os::Fd& parent, const std::string& name);
 
 }  // namespace caisson::storage

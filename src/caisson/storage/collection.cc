@@ -1,0 +1,143 @@
+#include "caisson/storage/collection.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+#include "caisson/os/identity.h"
+#include "caisson/storage/host_image.h"
+#include "caisson/storage/remove_tree.h"
+#include "caisson/storage/sandbox_folders.h"
+#include "caisson/storage/tree_usage.h"
+
+namespace caisson::storage {
+namespace {
+
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+
+// How long the kernel may take to end the processes of a launcher that was just killed.
+constexpr std::chrono::seconds kEndOfProcesses{2};
+
+Error OutOfTime() { return Error(Code::kDeadlineExceeded, "no time was left for it").Retryable(); }
+
+class Collector {
+ public:
+  Collector(const Places& places, const Deadline& deadline, Measure measure)
+      : places_(places), deadline_(deadline), measure_(measure) {}
+
+  void Layers() {
+    const os::Fd folder(openat(places_.data.get(), "sandboxes", kDirectory));
+    if (!folder.valid()) return;
+    for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
+      if (layer.owner != Owner::kNobody) continue;
+      const os::Fd own = deadline_.Passed() ? os::Fd() : TakeLeftOverFolder(folder, layer.name);
+      if (own.valid()) {
+        const Bytes held = Held(folder, layer.name);
+        Note(ItemKind::kLayer, layer.name, held, RemoveTree(folder.get(), layer.name.c_str(), deadline_));
+      } else if (deadline_.Passed()) {
+        Note(ItemKind::kLayer, layer.name, {}, Fail(OutOfTime()));
+      }
+    }
+  }
+
+  void Images() {
+    const os::Fd images(openat(places_.data.get(), "images", kDirectory));
+    if (!images.valid()) return;
+    for (const Skeleton& skeleton : FindSkeletons(images, HostSkeletonName(places_.host_root.get()))) {
+      if (skeleton.use != SkeletonUse::kLeftOver) continue;
+      const Bytes held = Held(images, skeleton.name);
+      const Result<bool> removed = RemoveSkeleton(images, skeleton.name, deadline_);
+      if (removed && !*removed) continue;  // somebody uses it by now
+      Note(ItemKind::kImage, skeleton.name, held, removed ? Status() : Fail(removed.error()));
+    }
+  }
+
+  Collected& collected() { return collected_; }
+
+ private:
+  Bytes Held(const os::Fd& folder, const std::string& name) const {
+    return measure_ == Measure::kYes ? AllocatedBy(folder, name.c_str()) : Bytes{};
+  }
+
+  void Note(ItemKind kind, const std::string& name, Bytes freed, const Status& status) {
+    if (status) {
+      collected_.removed.push_back({kind, name, freed});
+    } else {
+      collected_.failed.push_back({kind, name, status.error()});
+    }
+  }
+
+  const Places& places_;
+  const Deadline& deadline_;
+  Measure measure_;
+  Collected collected_;
+};
+
+// The block of the cgroup "s5" is 5. Nothing for another name.
+std::optional<std::uint32_t> BlockOf(const std::string& name) {
+  std::uint32_t block = 0;
+  const char* end = name.data() + name.size();
+  if (name.size() < 2 || name[0] != 's') return std::nullopt;
+  const auto [stop, error] = std::from_chars(name.data() + 1, end, block);
+  if (error != std::errc() || stop != end || block == 0 || block >= os::kUidBlocks) return std::nullopt;
+  return block;
+}
+
+// Removes one cgroup; false when somebody has its block or the cgroup itself.
+Result<bool> CollectCgroup(const os::Cgroup& cgroups, const std::string& name, UidBlocks* blocks,
+                           const Deadline& deadline) {
+  const std::optional<std::uint32_t> block = BlockOf(name);
+  if (!block) return false;
+  if (blocks != nullptr) {
+    CAISSON_TRY(const bool taken, blocks->TakeThis(*block));
+    if (!taken) return false;
+  }
+  const Deadline end(std::min(deadline.at(), Deadline::In(kEndOfProcesses).at()));
+  Result<bool> removed = cgroups.RemoveUnownedChild(name, end);
+  if (blocks != nullptr) blocks->Release(*block);
+  return removed;
+}
+
+}  // namespace
+
+Status CollectCgroups(UidBlocks* blocks, const Deadline& deadline, Collected& collected) {
+  CAISSON_TRY(const os::Cgroup roots, os::Cgroup::Roots());
+  CAISSON_TRY(const std::optional<os::Cgroup> cgroups, roots.FindChild("caisson"));
+  if (!cgroups) return {};
+  CAISSON_TRY(const auto children, cgroups->Children());
+  for (const os::Cgroup::Child& child : children) {
+    if (child.ownership != os::Cgroup::Ownership::kNone) continue;
+    const Result<bool> removed = CollectCgroup(*cgroups, child.name, blocks, deadline);
+    if (!removed) {
+      collected.failed.push_back({ItemKind::kCgroup, child.name, removed.error()});
+    } else if (*removed) {
+      collected.removed.push_back({ItemKind::kCgroup, child.name, {}});
+    }
+  }
+  roots.RemoveChildIfUnused("caisson");
+  return {};
+}
+
+Result<Collected> CollectLeftOvers(const Places& places, const Deadline& deadline, Measure measure) {
+  std::optional<UidBlocks> blocks;
+  if (places.runtime.valid()) {
+    CAISSON_TRY(blocks, UidBlocks::OpenExisting(places.runtime));
+  }
+  Collected collected = CollectFolders(places, deadline, measure);
+  CAISSON_CHECK_OK(CollectCgroups(blocks ? &*blocks : nullptr, deadline, collected));
+  return collected;
+}
+
+Collected CollectFolders(const Places& places, const Deadline& deadline, Measure measure) {
+  Collector collector(places, deadline, measure);
+  if (places.data.valid()) {
+    collector.Layers();
+    collector.Images();
+  }
+  return std::move(collector.collected());
+}
+
+}  // namespace caisson::storage

@@ -1,0 +1,60 @@
+#include "caisson/storage/store_upkeep.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+
+#include "caisson/storage/folder_lock.h"
+
+namespace caisson::storage {
+namespace {
+
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+constexpr const char* kFile = "store.img";
+constexpr const char* kMount = "store";
+constexpr std::uint64_t kStatBlock = 512;
+
+bool IsMount(const os::Fd& data, const std::string& name) {
+  struct statx found{};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name.empty() ? AT_EMPTY_PATH : 0);
+  return statx(data.get(), name.c_str(), flags, 0, &found) == 0 &&
+         (found.stx_attributes_mask & found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+}  // namespace
+
+std::optional<StoreUsage> ReadStore(const os::Fd& data) {
+  struct stat info{};
+  if (fstatat(data.get(), kFile, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  StoreUsage usage{.size = {static_cast<std::uint64_t>(info.st_size)},
+                   .allocated = {static_cast<std::uint64_t>(info.st_blocks) * kStatBlock},
+                   .used = {}};
+  const os::Fd mounted(IsMount(data, kMount) ? openat(data.get(), kMount, kDirectory) : -1);
+  struct statvfs space{};
+  if (mounted.valid() && fstatvfs(mounted.get(), &space) == 0) {
+    usage.used = {(space.f_blocks - space.f_bfree) * space.f_frsize};
+  }
+  return usage;
+}
+
+bool IsMountPoint(const os::Fd& folder) { return IsMount(folder, ""); }
+
+std::vector<std::string> MountsIn(const os::Fd& data) {
+  std::vector<std::string> mounts;
+  for (const std::string& name : NamesIn(data)) {
+    if (IsMount(data, name)) mounts.push_back(name);
+  }
+  return mounts;
+}
+
+Status UnmountIn(const os::Fd& data, const std::string& name) {
+  // Only root may write to the folder, so its names are nobody else's to swap.
+  const std::string path = "/proc/self/fd/" + std::to_string(data.get()) + "/" + name;
+  if (umount2(path.c_str(), UMOUNT_NOFOLLOW) != 0) return Fail(Error::FromErrno(errno, "cannot unmount " + name));
+  return {};
+}
+
+}  // namespace caisson::storage
