@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/json_text.h"
 #include "caisson/cli/quantity.h"
-#include "caisson/cli/utf8.h"
 
 namespace caisson::cli {
 namespace {

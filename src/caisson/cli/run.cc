@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
 #include "caisson/cli/interrupts.h"
@@ -13,7 +14,6 @@
 #include "caisson/cli/program_folder.h"
 #include "caisson/cli/result_json.h"
 #include "caisson/cli/terminal.h"
-#include "caisson/cli/utf8.h"
 #include "caisson/sandbox/sandboxes.h"
 
 namespace caisson::cli {
