@@ -40,6 +40,9 @@ class Waiter {
     result.err = pump_.TakeErr();
     result.cpu = Leaf().CpuTime();
     result.memory_peak_bytes = Leaf().MemoryPeakBytes();
+    result.killed_for_memory = Leaf().RanOutOfMemory();
+    result.hit_process_limit = Leaf().HitProcessLimit();
+    result.waits_for_input = waits_for_input_;
     return result;
   }
 
@@ -82,6 +85,8 @@ class Waiter {
           state_.instance->KillAll();
           return std::nullopt;
         }
+        const int input = pump_.IdleInput();
+        waits_for_input_ = input >= 0 && state_.instance->WaitsForInput(Leaf(), input);
         Decide(TimedOut{});
         deadline = Deadline::In(kKillPatience);
         continue;
@@ -108,6 +113,7 @@ class Waiter {
   const Attachment& attachment_;
   CommandPump pump_;
   std::optional<Outcome> decided_;
+  bool waits_for_input_ = false;
 };
 
 }  // namespace

@@ -51,14 +51,16 @@ struct Attachment {
   void* context = nullptr;
 };
 
-// The first bytes of a stream, how many there were, and where the rest is.
+// The first bytes of a stream, its last ones, how many there were, and where the rest is.
 struct CapturedOutput {
   std::string kept;
+  std::string tail;  // of a truncated stream: its last bytes past `kept`, at most kTailLimit
   std::uint64_t total_bytes = 0;
   bool truncated = false;  // total_bytes is more than kept holds
   os::Fd spool;            // valid with Spool::kKeep and truncated: the stream from its start, at most kSpoolLimit
 };
 
+inline constexpr Bytes kTailLimit = KiB(64);
 inline constexpr Bytes kSpoolLimit = MiB(256);
 
 struct CommandResult {
@@ -68,6 +70,10 @@ struct CommandResult {
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds cpu{};                  // of the whole process tree
   std::optional<std::uint64_t> memory_peak_bytes;  // absent where the kernel cannot tell
+  bool killed_for_memory = false;                  // the kernel killed a process of the tree at the memory limit
+  bool hit_process_limit = false;                  // a process or thread was refused at the limit of processes
+  bool waits_for_input = false;  // with TimedOut: a process waited for the command's input, which had not ended
+  bool disk_full = false;        // the writable layer reached its limit
 };
 
 // One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree.
