@@ -35,6 +35,14 @@ void AddOutput(boost::json::object& object, const sandbox::CommandResult& result
   object["encoding"] = is_text ? "utf-8" : "base64";
 }
 
+boost::json::array HintArray(const std::vector<hint::Hint>& hints) {
+  boost::json::array array;
+  for (const hint::Hint& hint : hints) {
+    array.push_back({{"code", hint.code}, {"message", hint.message}, {"suggestion", hint.suggestion}});
+  }
+  return array;
+}
+
 }  // namespace
 
 std::string Base64(std::string_view bytes) {
@@ -54,7 +62,8 @@ std::string Base64(std::string_view bytes) {
   return out;
 }
 
-std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result) {
+std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result,
+                       const std::vector<hint::Hint>& hints) {
   boost::json::object object;
   object["sandbox"] = sandbox.text();
   object["step"] = 1;
@@ -70,7 +79,7 @@ std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& r
   object["files_changed_truncated"] = false;
   object["checkpoint"] = nullptr;
   object["decision"] = nullptr;
-  object["hints"] = boost::json::array();
+  object["hints"] = HintArray(hints);
   object["budget"] = nullptr;
   return JsonLine(object);
 }
