@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "caisson/cli/utf8.h"
+#include "caisson/base/utf8.h"
 #include "caisson/os/fd.h"
 
 namespace caisson::demo {
@@ -88,11 +88,11 @@ void Report::Step(std::string_view text) {
   Print(kBold, std::to_string(steps_) + ". " + std::string(text));
 }
 
-void Report::Line(std::string_view text) { Print(kUnstyled, "   " + cli::Printable(text)); }
+void Report::Line(std::string_view text) { Print(kUnstyled, "   " + Printable(text)); }
 
 void Report::Command(std::string_view where, const std::vector<std::string>& argv) {
   const std::string place = where.empty() ? "" : std::string(where) + " ";
-  Print(kBold, "   " + place + "$ " + cli::Printable(CommandText(argv)));
+  Print(kBold, "   " + place + "$ " + Printable(CommandText(argv)));
 }
 
 void Report::Tail(std::string_view output, std::size_t count) {
@@ -104,7 +104,7 @@ void Report::Tail(std::string_view output, std::size_t count) {
     output = start == std::string_view::npos ? std::string_view() : output.substr(0, start);
   }
   std::for_each(lines.rbegin(), lines.rend(),
-                [this](std::string_view line) { Print(kDim, "   | " + cli::Printable(line.substr(0, 110))); });
+                [this](std::string_view line) { Print(kDim, "   | " + Printable(line.substr(0, 110))); });
 }
 
 void Report::Used(std::string_view name, const sandbox::CommandResult& result) {
@@ -116,18 +116,18 @@ void Report::Used(std::string_view name, const sandbox::CommandResult& result) {
                   MemoryText(result));
 }
 
-void Report::Removed(std::string_view line) { Print(kRed, "   - " + cli::Printable(line)); }
-void Report::Added(std::string_view line) { Print(kGreen, "   + " + cli::Printable(line)); }
+void Report::Removed(std::string_view line) { Print(kRed, "   - " + Printable(line)); }
+void Report::Added(std::string_view line) { Print(kGreen, "   + " + Printable(line)); }
 
 void Report::Expect(std::string_view statement, std::string_view expected, std::string_view found) {
   if (expected == found) {
     ++held_;
-    Print(kGreen, "   held: " + cli::Printable(statement));
+    Print(kGreen, "   held: " + Printable(statement));
     return;
   }
   const std::string difference =
       std::string(statement) + " (expected: " + std::string(expected) + "; found: " + std::string(found) + ")";
-  differences_.push_back(cli::Printable(difference));
+  differences_.push_back(Printable(difference));
   Print(kRed, "   DIFFERS: " + differences_.back());
 }
 
@@ -136,7 +136,7 @@ void Report::Conclude(std::chrono::nanoseconds duration) {
   Print(kBold, "What ran in the sandbox");
   Print(kDim, "   " + Padded("command", kNameWidth) + Padded("outcome", 12) + Padded("time", 10) + Padded("CPU", 10) +
                   "memory peak");
-  for (const std::string& row : rows_) Print(kUnstyled, "   " + cli::Printable(row));
+  for (const std::string& row : rows_) Print(kUnstyled, "   " + Printable(row));
   Print(kUnstyled, "");
   if (AllHeld()) {
     Print(kGreen, "All " + std::to_string(held_) + " expectations held. The demo took " + DurationText(duration) + ".");

@@ -1,10 +1,12 @@
 #include "caisson/backend/instance.h"
 
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <span>
 
 #include "caisson/base/units.h"
@@ -18,6 +20,9 @@ constexpr std::uint32_t kProtocolVersion = 1;
 // The guest answers at once whatever its commands do; one that does not is lost.
 constexpr std::chrono::seconds kGuestPatience{10};
 constexpr std::chrono::seconds kDestroyPatience{5};
+// The answer takes a tenth of a millisecond; a launcher that makes another sandbox meanwhile, or waits for a processor,
+// needs longer, and the end of a command must not wait for that.
+constexpr std::chrono::milliseconds kExaminePatience{25};
 
 std::string FilterBytes(plan::FilterKind kind) {
   // Linux 6.3. The launcher has set it where it is.
@@ -55,6 +60,16 @@ Status AwaitReady(const os::Fd& control) {
 bool IsStdio(const os::Fd& fd) {
   struct stat info{};
   return fstat(fd.get(), &info) == 0 && (S_ISFIFO(info.st_mode) || (S_ISCHR(info.st_mode) && isatty(fd.get()) == 1));
+}
+
+// How the command's end of a pipe or terminal is known, from ours.
+std::optional<plan::CommandInput> ReadEndOf(int input) {
+  struct stat info{};
+  if (fstat(input, &info) != 0) return std::nullopt;
+  if (S_ISFIFO(info.st_mode)) return plan::CommandInput{plan::InputKind::kPipe, info.st_ino};
+  unsigned terminal = 0;
+  if (ioctl(input, TIOCGPTN, &terminal) != 0) return std::nullopt;
+  return plan::CommandInput{plan::InputKind::kTerminal, terminal};
 }
 
 }  // namespace
@@ -112,6 +127,7 @@ Result<proto::Reply> Instance::Ask(const proto::Request& request, const std::vec
 
 Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
   CAISSON_TRY(Leaf leaf, TakeLeaf());
+  leaf.BeginCommand();
   proto::Request request;
   *request.mutable_start() = command;
   std::vector<os::Fd> fds;
@@ -143,6 +159,13 @@ Status Instance::Signal(std::uint64_t command, int signal) {
   CAISSON_TRY(const proto::Reply reply, Ask(request, {}, fds));
   if (reply.error() != 0) return Fail(Error::FromErrno(reply.error(), "cannot signal the command"));
   return {};
+}
+
+bool Instance::WaitsForInput(const Leaf& leaf, int input) const {
+  const std::optional<plan::CommandInput> read_end = ReadEndOf(input);
+  if (!read_end) return false;
+  const Result<bool> waits = link_.WaitsForInput(slot_, leaf.number(), *read_end, Deadline::In(kExaminePatience));
+  return waits && *waits;
 }
 
 Result<Leaf> Instance::TakeLeaf() {

@@ -37,6 +37,9 @@ class Instance {
   };
   Result<Started> Start(const proto::StartCommand& request);
   Status Signal(std::uint64_t command, int signal);
+  // Whether a process of the command waits for its input, of which `input` is our end. What cannot be found out within
+  // 25 ms is a no.
+  bool WaitsForInput(const Leaf& leaf, int input) const;
   // Says that the command of this leaf is over: it serves the next one, or is removed when nothing lives in it any
   // more.
   void Return(Leaf leaf);

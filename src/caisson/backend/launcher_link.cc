@@ -1,6 +1,7 @@
 #include "caisson/backend/launcher_link.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -84,18 +85,26 @@ LauncherLink::~LauncherLink() {
 
 Result<LauncherLink::Answer> LauncherLink::Ask(const plan::LaunchRequest& request, const std::vector<int>& fds) {
   const std::lock_guard lock(mutex_);
+  return Exchange(request, fds, Deadline::In(kPatience));
+}
+
+Result<LauncherLink::Answer> LauncherLink::Exchange(plan::LaunchRequest request, const std::vector<int>& fds,
+                                                    const Deadline& deadline) {
+  request.number = ++requests_;
   const std::string_view bytes(reinterpret_cast<const char*>(&request), sizeof request);
   const auto gone = [](Error error) { return Fail(std::move(error).Context("the launcher")); };
   // A launcher that could not start has said why before it closed the connection: read that first.
   const Status sent = os::SendWithFds(connection_.get(), bytes, fds);
-  auto message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), Deadline::In(kPatience));
-  if (!message) return gone(sent ? message.error() : sent.error());
   Answer answer;
-  if (message->data.size() != sizeof answer.reply) return gone(Error(Code::kInternal, "sent a malformed reply"));
-  std::memcpy(&answer.reply, message->data.data(), sizeof answer.reply);
+  do {
+    auto message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), deadline);
+    if (!message) return gone(sent ? message.error() : sent.error());
+    if (message->data.size() != sizeof answer.reply) return gone(Error(Code::kInternal, "sent a malformed reply"));
+    std::memcpy(&answer.reply, message->data.data(), sizeof answer.reply);
+    answer.fds = std::move(message->fds);
+  } while (answer.reply.number != 0 && answer.reply.number != request.number);
   answer.reply.message[sizeof answer.reply.message - 1] = '\0';
   if (answer.reply.failed_step != plan::Step::kNone) return Fail(ExplainFailure(answer.reply));
-  answer.fds = std::move(message->fds);
   return answer;
 }
 
@@ -136,6 +145,26 @@ Result<Leaf> LauncherLink::RotateLeaf(std::uint32_t slot, std::uint32_t retired_
   request.retired_leaf = retired_leaf;
   CAISSON_TRY(Answer answer, Ask(request, {}));
   return TakeLeaf(answer.reply, std::move(answer.fds), 0);
+}
+
+Result<bool> LauncherLink::WaitsForInput(std::uint32_t slot, std::uint32_t leaf, const plan::CommandInput& input,
+                                         const Deadline& deadline) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kExamineLeaf;
+  request.slot = slot;
+  request.leaf = leaf;
+  request.input = input;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  while (!lock && !deadline.Passed()) {
+    poll(nullptr, 0, 1);
+    (void)lock.try_lock();
+  }
+  pollfd entry{connection_.get(), POLLOUT, 0};
+  if (!lock || poll(&entry, 1, deadline.PollTimeout()) != 1) {
+    return Fail(Error(Code::kDeadlineExceeded, "the launcher is busy"));
+  }
+  CAISSON_TRY(const Answer answer, Exchange(request, {}, deadline));
+  return answer.reply.waits_for_input == 1;
 }
 
 Status LauncherLink::Forget(std::uint32_t slot) {

@@ -7,6 +7,7 @@
 
 #include "caisson/backend/data_folders.h"
 #include "caisson/backend/leaf.h"
+#include "caisson/base/deadline.h"
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
 #include "caisson/os/process.h"
@@ -39,6 +40,10 @@ class LauncherLink {
   // From now on the launcher takes no folder of the host from this process. To be called before giving up root: an
   // engine that somebody takes over must not have files of root mounted that it could open, but not write.
   Status Seal();
+  // Whether a process of a leaf waits for this input. Errors: kDeadlineExceeded, also when the connection is in use
+  // until then.
+  Result<bool> WaitsForInput(std::uint32_t slot, std::uint32_t leaf, const plan::CommandInput& input,
+                             const Deadline& deadline);
   // Lets the launcher clean up after a sandbox whose guest has died. Does not wait for it.
   Status Forget(std::uint32_t slot);
 
@@ -52,8 +57,11 @@ class LauncherLink {
   };
   Status Tell(const plan::LaunchRequest& request);
   Result<Answer> Ask(const plan::LaunchRequest& request, const std::vector<int>& fds);
+  // With the connection locked.
+  Result<Answer> Exchange(plan::LaunchRequest request, const std::vector<int>& fds, const Deadline& deadline);
 
   std::mutex mutex_;  // one request at a time
+  std::uint64_t requests_ = 0;
   os::Fd connection_;
   os::PidFd process_;
   plan::Expect expect_;

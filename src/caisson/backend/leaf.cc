@@ -13,7 +13,7 @@
 namespace caisson::backend {
 namespace {
 
-enum EngineFd { kKill, kState, kCpu, kPeak, kEvents };
+enum EngineFd { kKill, kState, kCpu, kPeak, kEvents, kProcesses, kSandboxProcesses };
 
 class FileText {
  public:
@@ -42,6 +42,7 @@ Leaf& Leaf::operator=(Leaf&& other) noexcept {
   killed_ = other.killed_.load();
   oom_kills_before_ = other.oom_kills_before_;
   cpu_before_us_ = other.cpu_before_us_;
+  process_limit_hits_before_ = other.process_limit_hits_before_;
   return *this;
 }
 
@@ -75,6 +76,8 @@ std::optional<std::uint64_t> Leaf::MemoryPeakBytes() const {
 
 bool Leaf::RanOutOfMemory() const { return OomKills() > oom_kills_before_; }
 
+bool Leaf::HitProcessLimit() const { return ProcessLimitHits() > process_limit_hits_before_; }
+
 bool Leaf::Recycle() {
   constexpr std::uint64_t kLittle = 512U << 10U;
   if (killed_ || os::IsPopulated(FileText(engine_[kState]).view())) return false;
@@ -89,5 +92,10 @@ bool Leaf::Recycle() {
 std::uint64_t Leaf::OomKills() const { return os::OomKills(FileText(engine_[kEvents]).view()); }
 
 std::uint64_t Leaf::CpuMicroseconds() const { return os::CpuMicroseconds(FileText(engine_[kCpu]).view()); }
+
+std::uint64_t Leaf::ProcessLimitHits() const {
+  return os::ProcessLimitHits(FileText(engine_[kProcesses]).view()) +
+         os::ProcessLimitHits(FileText(engine_[kSandboxProcesses]).view());
+}
 
 }  // namespace caisson::backend

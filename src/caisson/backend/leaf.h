@@ -37,6 +37,12 @@ class Leaf {
   std::chrono::microseconds CpuTime() const;
   std::optional<std::uint64_t> MemoryPeakBytes() const;
   bool RanOutOfMemory() const;
+  // Whether a process was refused at a limit since BeginCommand: the leaf's, or that of the sandbox, which its other
+  // commands share.
+  bool HitProcessLimit() const;
+
+  // To be called before a command is started in it.
+  void BeginCommand() { process_limit_hits_before_ = ProcessLimitHits(); }
 
   // Starts counting anew for the next command. False when the leaf cannot serve another one: it was killed, a
   // background process lives in it, or its memory peak cannot be set back, or it still holds more than a little memory
@@ -46,6 +52,7 @@ class Leaf {
  private:
   std::uint64_t OomKills() const;
   std::uint64_t CpuMicroseconds() const;
+  std::uint64_t ProcessLimitHits() const;
 
   std::uint32_t number_;
   std::vector<os::Fd> engine_;
@@ -54,6 +61,7 @@ class Leaf {
   // What earlier commands used.
   std::uint64_t oom_kills_before_ = 0;
   std::uint64_t cpu_before_us_ = 0;
+  std::uint64_t process_limit_hits_before_ = 0;
 };
 
 }  // namespace caisson::backend

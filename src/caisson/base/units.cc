@@ -140,4 +140,12 @@ std::string FormatBytes(Bytes bytes) {
   return std::to_string(bytes.value);
 }
 
+std::string FormatDuration(std::chrono::milliseconds duration) {
+  const auto count = duration.count();
+  if (count % 3'600'000 == 0) return std::to_string(count / 3'600'000) + "h";
+  if (count % 60'000 == 0) return std::to_string(count / 60'000) + "m";
+  if (count % 1000 == 0) return std::to_string(count / 1000) + "s";
+  return std::to_string(count) + "ms";
+}
+
 }  // namespace caisson

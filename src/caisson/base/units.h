@@ -42,4 +42,7 @@ Result<std::uint64_t> ParseCount(std::string_view text, std::string_view what, s
 // The shortest exact form ParseBytes reads: "2GiB", "1536MiB", "1000".
 std::string FormatBytes(Bytes bytes);
 
+// The shortest exact form ParseDuration reads: "30s", "10m", "1500ms".
+std::string FormatDuration(std::chrono::milliseconds duration);
+
 }  // namespace caisson

@@ -128,5 +128,13 @@ TEST(FormatBytes, IsShortAndExact) {
   }
 }
 
+TEST(FormatDuration, IsShortAndExact) {
+  EXPECT_EQ(FormatDuration(std::chrono::milliseconds(250)), "250ms");
+  EXPECT_EQ(FormatDuration(std::chrono::milliseconds(1500)), "1500ms");
+  EXPECT_EQ(FormatDuration(std::chrono::seconds(30)), "30s");
+  EXPECT_EQ(FormatDuration(std::chrono::minutes(90)), "90m");
+  EXPECT_EQ(FormatDuration(std::chrono::hours(2)), "2h");
+}
+
 }  // namespace
 }  // namespace caisson

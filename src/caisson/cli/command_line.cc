@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/suggest.h"
-#include "caisson/cli/utf8.h"
 
 namespace caisson::cli {
 namespace {

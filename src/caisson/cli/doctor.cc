@@ -4,11 +4,11 @@
 
 #include <boost/json.hpp>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/json_text.h"
 #include "caisson/cli/program_folder.h"
 #include "caisson/cli/terminal.h"
-#include "caisson/cli/utf8.h"
 
 namespace caisson::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/json_text.h"
-#include "caisson/cli/utf8.h"
 #include "caisson/os/fd.h"
 
 namespace caisson::cli {

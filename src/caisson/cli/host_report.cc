@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "caisson/cli/json_text.h"
-#include "caisson/cli/utf8.h"
+#include "caisson/base/utf8.h"
 
 namespace caisson::cli {
 namespace {

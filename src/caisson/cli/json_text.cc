@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "caisson/cli/utf8.h"
+#include "caisson/base/utf8.h"
 
 namespace caisson::cli {
 namespace {

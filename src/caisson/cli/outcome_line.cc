@@ -5,8 +5,8 @@
 #include <cstring>
 #include <variant>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/quantity.h"
-#include "caisson/cli/utf8.h"
 
 namespace caisson::cli {
 namespace {

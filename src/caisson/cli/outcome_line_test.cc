@@ -36,11 +36,6 @@ TEST(ExitStatus, IsThatOfTheOutcome) {
 }
 
 TEST(Quantities, AreShortAndReadable) {
-  EXPECT_EQ(FormatDuration(std::chrono::milliseconds(250)), "250ms");
-  EXPECT_EQ(FormatDuration(std::chrono::milliseconds(1500)), "1500ms");
-  EXPECT_EQ(FormatDuration(std::chrono::seconds(30)), "30s");
-  EXPECT_EQ(FormatDuration(std::chrono::minutes(90)), "90m");
-  EXPECT_EQ(FormatDuration(std::chrono::hours(2)), "2h");
   EXPECT_EQ(FormatCpus(MilliCpus{2000}), "2");
   EXPECT_EQ(FormatCpus(MilliCpus{500}), "0.5");
   EXPECT_EQ(FormatCpus(MilliCpus{10}), "0.01");

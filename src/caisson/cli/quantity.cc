@@ -5,14 +5,6 @@
 
 namespace caisson::cli {
 
-std::string FormatDuration(std::chrono::milliseconds duration) {
-  const auto count = duration.count();
-  if (count % 3'600'000 == 0) return std::to_string(count / 3'600'000) + "h";
-  if (count % 60'000 == 0) return std::to_string(count / 60'000) + "m";
-  if (count % 1000 == 0) return std::to_string(count / 1000) + "s";
-  return std::to_string(count) + "ms";
-}
-
 std::string FormatCpus(MilliCpus cpus) {
   std::string text = std::to_string(cpus.value / 1000);
   if (cpus.value % 1000 == 0) return text;

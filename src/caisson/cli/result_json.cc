@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/json_text.h"
 #include "caisson/cli/quantity.h"
-#include "caisson/cli/utf8.h"
 
 namespace caisson::cli {
 namespace {
@@ -83,6 +83,14 @@ void AddChanges(boost::json::object& object, const std::optional<plan::ChangeLis
   object["files_changed"] = std::move(entries);
 }
 
+boost::json::array HintArray(const std::vector<hint::Hint>& hints) {
+  boost::json::array array;
+  for (const hint::Hint& hint : hints) {
+    array.push_back({{"code", hint.code}, {"message", hint.message}, {"suggestion", hint.suggestion}});
+  }
+  return array;
+}
+
 }  // namespace
 
 std::string Base64(std::string_view bytes) {
@@ -102,7 +110,8 @@ std::string Base64(std::string_view bytes) {
   return out;
 }
 
-std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result) {
+std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result,
+                       const std::vector<hint::Hint>& hints) {
   boost::json::object object;
   object["sandbox"] = sandbox.text();
   object["step"] = 1;
@@ -117,7 +126,7 @@ std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& r
   AddChanges(object, result.files_changed);
   object["checkpoint"] = nullptr;
   object["decision"] = nullptr;
-  object["hints"] = boost::json::array();
+  object["hints"] = HintArray(hints);
   object["budget"] = nullptr;
   return JsonLine(object);
 }

@@ -48,6 +48,15 @@ TEST(ResultJson, HasEveryFieldInOrder) {
           "\"hints\":[],\"budget\":null}\n");
 }
 
+TEST(ResultJson, ListsHints) {
+  const std::string text = ResultJson(SandboxId::Random(), ResultOf(sandbox::Exited{127}),
+                                      {{"command_not_found", "`jq` is not here.", "Use another."}});
+  EXPECT_NE(text.find("\"hints\":[{\"code\":\"command_not_found\",\"message\":\"`jq` is not here.\","
+                      "\"suggestion\":\"Use another.\"}]"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ResultJson, TellsOutcomesApart) {
   object signaled = Written(ResultOf(sandbox::Signaled{SIGKILL}));
   EXPECT_EQ(signaled["outcome"], "signaled");

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
 #include "caisson/cli/interrupts.h"
@@ -13,7 +14,7 @@
 #include "caisson/cli/program_folder.h"
 #include "caisson/cli/result_json.h"
 #include "caisson/cli/terminal.h"
-#include "caisson/cli/utf8.h"
+#include "caisson/hint/hint.h"
 #include "caisson/sandbox/sandboxes.h"
 
 namespace caisson::cli {
@@ -64,8 +65,9 @@ sandbox::CommandSpec CommandOf(const RunRequest& request) {
   spec.env = request.env;
   spec.user = request.user;
   spec.timeout = request.timeout;
+  // Of output that passes through only the hints need something, and where it ends is kept besides.
   if (request.output == Output::kPassThrough) {
-    spec.kept_output = Bytes{0};
+    spec.kept_output = request.notices == Notices::kQuiet ? Bytes{0} : hint::kLookedAt;
     spec.report_changes = sandbox::ReportChanges::kNo;  // nobody would see them
   }
   if (request.terminal == Terminal::kTty) spec.terminal = SizeOfTerminal(STDIN_FILENO);
@@ -114,6 +116,17 @@ Result<Finished> Run(const RunRequest& request) {
   return finished;
 }
 
+std::vector<hint::Hint> HintsFor(const RunRequest& request, const sandbox::CommandResult& result) {
+  const sandbox::CommandSpec command = CommandOf(request);
+  return hint::FindHints(
+      {.command = command,
+       .result = result,
+       .limits = request.limits,
+       .storage = request.storage,
+       .network = hint::Network::kNone,
+       .delivery = request.output == Output::kJson ? hint::Delivery::kKept : hint::Delivery::kPassedThrough});
+}
+
 void PrintBefore(const CommandLine& line, const RunRequest& request) {
   if (request.notices == Notices::kVerbose) {
     for (const std::string& value : DescribeValues(line)) PrintNotice(value);
@@ -128,10 +141,15 @@ int PrintAfter(const RunRequest& request, const Finished& finished) {
   const int status = sandbox::ExitStatus(finished.result.outcome);
   if (request.notices == Notices::kVerbose) PrintNotice(UsageLine(finished.result));
   if (request.output == Output::kJson) {
-    return PrintOrFail(ResultJson(finished.sandbox, finished.result), status, kRunFailed);
+    const std::string result = ResultJson(finished.sandbox, finished.result, HintsFor(request, finished.result));
+    return PrintOrFail(result, status, kRunFailed);
   }
+  if (request.notices == Notices::kQuiet) return status;
   const std::string line = OutcomeLine(finished.result.outcome, request);
-  if (!line.empty() && request.notices != Notices::kQuiet) PrintNotice(line);
+  if (!line.empty()) PrintNotice(line);
+  for (const hint::Hint& hint : HintsFor(request, finished.result)) {
+    PrintNotice("hint: " + hint.message + " " + hint.suggestion);
+  }
   return status;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "caisson/cli/utf8.h"
+#include "caisson/base/utf8.h"
 
 namespace caisson::cli {
 namespace {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "caisson/launcher/input_wait.h"
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/storage_link.h"
@@ -117,9 +118,15 @@ class Server {
     if (message.data.size() != sizeof request) return Failed(Step::kRequest, EBADMSG);
     std::memcpy(&request, message.data.data(), sizeof request);
     if (request.version != plan::kLaunchVersion) return Failed(Step::kRequest, EPROTO);
+    std::optional<Answer> answer = Answered(request, message.fds);
+    if (answer) answer->reply.number = request.number;
+    return answer;
+  }
+
+  std::optional<Answer> Answered(const LaunchRequest& request, std::vector<os::Fd>& fds) {
     switch (request.verb) {
       case plan::Verb::kCreate:
-        return Create(request, message.fds);
+        return Create(request, fds);
       case plan::Verb::kRotateLeaf:
         return RotateLeaf(request);
       case plan::Verb::kDestroy:
@@ -128,6 +135,8 @@ class Server {
       case plan::Verb::kSeal:
         sealed_ = true;
         return std::nullopt;
+      case plan::Verb::kExamineLeaf:
+        return ExamineLeaf(request);
     }
     return Failed(Step::kRequest, EBADMSG);
   }
@@ -203,7 +212,7 @@ class Server {
     const std::uint32_t guest_uid = UidBlocks::FirstId(slot.block) + kGuestId;
     auto guest = sandbox.launched.guest.Duplicate();
     auto kill = slot.sandbox.OpenKill();
-    auto leaf = OpenLeaf(slot.first_leaf, sandbox.pids, guest_uid);
+    auto leaf = OpenLeaf(slot.first_leaf, slot.sandbox, sandbox.pids, guest_uid);
     if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
     if (!guest || !kill) return Failed(Step::kLeaf, EMFILE);
     Answer answer;
@@ -229,12 +238,22 @@ class Server {
     const std::uint32_t number = ++sandbox.last_leaf;
     auto cgroup = slot.sandbox.MakeChild(LeafName(number));
     if (!cgroup) return Failed(Step::kLeaf, cgroup.error().errno_value(), cgroup.error().message());
-    auto leaf = OpenLeaf(*cgroup, sandbox.pids, UidBlocks::FirstId(slot.block) + kGuestId);
+    auto leaf = OpenLeaf(*cgroup, slot.sandbox, sandbox.pids, UidBlocks::FirstId(slot.block) + kGuestId);
     if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
     Answer answer;
     answer.reply.slot = slot.block;
     AppendLeaf(number, *std::move(leaf), answer);
     if (request.retired_leaf != 0) retired_ = {slot.block, request.retired_leaf};
+    return answer;
+  }
+
+  Answer ExamineLeaf(const LaunchRequest& request) const {
+    const auto found = sandboxes_.find(request.slot);
+    if (found == sandboxes_.end()) return Failed(Step::kLeaf, ENOENT);
+    const auto processes = found->second.launched.slot.sandbox.OpenChildProcesses(LeafName(request.leaf));
+    if (!processes) return Failed(Step::kLeaf, processes.error().errno_value(), processes.error().message());
+    Answer answer;
+    answer.reply.waits_for_input = WaitsForInput(*processes, request.input) ? 1 : 0;
     return answer;
   }
 

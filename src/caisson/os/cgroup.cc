@@ -173,6 +173,19 @@ Result<Fd> Cgroup::OpenMemoryEvents() const {
   return OpenFile(memory(), mode_ == CgroupMode::kUnified ? "memory.events" : "memory.oom_control", O_RDONLY);
 }
 
+Result<Fd> Cgroup::OpenProcessEvents() const { return OpenFile(pids(), "pids.events", O_RDONLY); }
+
+Fd Cgroup::OpenOwnProcessEvents() const {
+  if (mode_ == CgroupMode::kHybrid) return Fd();
+  return Fd(openat(pids().get(), "pids.events.local", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+Result<Fd> Cgroup::OpenChildProcesses(const std::string& name) const {
+  const Fd child(openat(unified(), name.c_str(), kDirectory));
+  if (!child.valid()) return Fail(Error::FromErrno(errno, "cannot open the cgroup " + name));
+  return OpenFile(child, "cgroup.procs", O_RDONLY);
+}
+
 Result<std::vector<Fd>> Cgroup::OpenTasks() const {
   std::vector<Fd> files;
   if (mode_ == CgroupMode::kUnified) return files;
@@ -184,6 +197,8 @@ Result<std::vector<Fd>> Cgroup::OpenTasks() const {
 }
 
 std::uint64_t OomKills(std::string_view text) { return NumberAfter(text, "oom_kill"); }
+
+std::uint64_t ProcessLimitHits(std::string_view text) { return NumberAfter(text, "max"); }
 
 bool IsPopulated(std::string_view text) { return NumberAfter(text, "populated") != 0; }
 

@@ -80,6 +80,14 @@ class Cgroup {
   Result<Fd> OpenState() const;
   Result<Fd> OpenCpuStat() const;
   Fd OpenMemoryPeak() const;
+  // ProcessEvents: pids.events. What it counts differs: on cgroup v1, and on cgroup2 before Linux 6.11, every process
+  // that this cgroup was refused, whichever limit refused it; since then only those that this cgroup's own limit or one
+  // below it refused. OwnProcessEvents: pids.events.local, those that its own limit refused; invalid where the first
+  // kind counts.
+  Result<Fd> OpenProcessEvents() const;
+  Fd OpenOwnProcessEvents() const;
+  // cgroup.procs of the child `name`, for reading.
+  Result<Fd> OpenChildProcesses(const std::string& name) const;
   Result<Fd> OpenMemoryEvents() const;
   // In hybrid mode the `tasks` files of memory, cpu and pids: a single-threaded process that writes "0" there moves
   // itself without the global lock that a write to cgroup.procs waits for (measured: 20 us against 7-15 ms).
@@ -102,6 +110,8 @@ class Cgroup {
 // The count of processes the kernel killed at the memory limit, from the text of memory.events (v2) or
 // memory.oom_control (v1): the value of the line "oom_kill N". 0 when there is none.
 std::uint64_t OomKills(std::string_view text);
+// How often a process was refused at a limit, from the text of pids.events: the value of the line "max N".
+std::uint64_t ProcessLimitHits(std::string_view text);
 // Whether a cgroup or one below it holds a process, from the text of cgroup.events.
 bool IsPopulated(std::string_view text);
 // `usage_usec` of a cpu.stat text, in microseconds.

@@ -100,5 +100,11 @@ TEST(CpuMicroseconds, ReadsTheTotalOnly) {
   EXPECT_EQ(CpuMicroseconds("usage_usec_x 5\nusage_usec 6\n"), 6U);
 }
 
+TEST(ProcessLimitHits, IsTheCountOfTheLineMax) {
+  EXPECT_EQ(ProcessLimitHits("max 7\n"), 7U);
+  EXPECT_EQ(ProcessLimitHits("max 0\n"), 0U);
+  EXPECT_EQ(ProcessLimitHits(""), 0U);
+}
+
 }  // namespace
 }  // namespace caisson::os

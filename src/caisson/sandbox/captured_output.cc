@@ -18,6 +18,18 @@ void OutputCapture::Append(std::string_view data) {
     AppendToSpool(data);
   }
   output_.kept.append(data.substr(0, room));
+  if (data.size() > room) AppendToTail(data.substr(room));
+}
+
+void OutputCapture::AppendToTail(std::string_view data) {
+  std::string& tail = output_.tail;
+  if (data.size() >= kTailLimit.value) {
+    tail.assign(data.substr(data.size() - kTailLimit.value));
+    return;
+  }
+  // Cut only at twice the limit, so that small pieces do not move the whole each time.
+  if (tail.size() + data.size() > 2 * kTailLimit.value) tail.erase(0, tail.size() - kTailLimit.value + data.size());
+  tail.append(data);
 }
 
 void OutputCapture::AppendToSpool(std::string_view data) {
@@ -32,6 +44,8 @@ void OutputCapture::AppendToSpool(std::string_view data) {
 
 CapturedOutput OutputCapture::Take() && {
   output_.truncated = output_.total_bytes > output_.kept.size();
+  std::string& tail = output_.tail;
+  if (tail.size() > kTailLimit.value) tail.erase(0, tail.size() - kTailLimit.value);
   return std::move(output_);
 }
 

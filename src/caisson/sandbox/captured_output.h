@@ -6,8 +6,8 @@
 
 namespace caisson::sandbox {
 
-// Collects one stream of a command as it comes: the first bytes in memory, on demand the whole in an unnamed file, and
-// always the count. Memory and disk use are bounded whatever the command writes.
+// Collects one stream of a command as it comes: the first and the last bytes in memory, on demand the whole in an
+// unnamed file, and always the count. Memory and disk use are bounded whatever the command writes.
 class OutputCapture {
  public:
   // `spool_directory` is borrowed and used with Spool::kKeep only.
@@ -20,6 +20,7 @@ class OutputCapture {
 
  private:
   void AppendToSpool(std::string_view data);
+  void AppendToTail(std::string_view data);
 
   std::size_t limit_;
   Spool spool_;

@@ -52,6 +52,22 @@ TEST(OutputCapture, KeepsNothingAndEverything) {
   EXPECT_EQ(Capture(~std::uint64_t{0}, {"a", "b"}).kept, "ab");
 }
 
+TEST(OutputCapture, KeepsTheLastBytesOfWhatIsTruncated) {
+  EXPECT_EQ(Capture(4, {"ab", "cd"}).tail, "");
+  EXPECT_EQ(Capture(4, {"ab", "cde", "f"}).tail, "ef");
+  const std::size_t most = kTailLimit.value;
+  const std::string large(3 * most, 'x');
+  EXPECT_EQ(Capture(4, {large, "end"}).tail, std::string(most - 3, 'x') + "end");
+  EXPECT_EQ(Capture(4, {"abcd" + large + "end"}).tail, std::string(most - 3, 'x') + "end");
+  OutputCapture capture(Bytes{0}, Spool::kDiscard, -1);
+  std::string all;
+  for (int i = 0; i < 40'000; ++i) {
+    capture.Append(std::to_string(i));
+    all += std::to_string(i);
+  }
+  EXPECT_EQ(std::move(capture).Take().tail, all.substr(all.size() - most)) << "in small pieces";
+}
+
 TEST(OutputCapture, KeepsBytesOfAnyKind) {
   const std::string bytes("\0\xff\n", 3);
   EXPECT_EQ(Capture(10, {bytes, bytes}).kept, bytes + bytes);

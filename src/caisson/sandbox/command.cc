@@ -41,6 +41,9 @@ class Waiter {
     result.err = pump_.TakeErr();
     result.cpu = Leaf().CpuTime();
     result.memory_peak_bytes = Leaf().MemoryPeakBytes();
+    result.killed_for_memory = Leaf().RanOutOfMemory();
+    result.hit_process_limit = Leaf().HitProcessLimit();
+    result.waits_for_input = waits_for_input_;
     TakeChanges(result);
     return result;
   }
@@ -93,6 +96,8 @@ class Waiter {
           state_.instance->KillAll();
           return std::nullopt;
         }
+        const int input = pump_.IdleInput();
+        waits_for_input_ = input >= 0 && state_.instance->WaitsForInput(Leaf(), input);
         Decide(TimedOut{});
         deadline = Deadline::In(kKillPatience);
         continue;
@@ -119,6 +124,7 @@ class Waiter {
   const Attachment& attachment_;
   CommandPump pump_;
   std::optional<Outcome> decided_;
+  bool waits_for_input_ = false;
 };
 
 }  // namespace

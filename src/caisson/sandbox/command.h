@@ -56,14 +56,16 @@ struct Attachment {
   void* context = nullptr;
 };
 
-// The first bytes of a stream, how many there were, and where the rest is.
+// The first bytes of a stream, its last ones, how many there were, and where the rest is.
 struct CapturedOutput {
   std::string kept;
+  std::string tail;  // of a truncated stream: its last bytes past `kept`, at most kTailLimit
   std::uint64_t total_bytes = 0;
   bool truncated = false;  // total_bytes is more than kept holds
   os::Fd spool;            // valid with Spool::kKeep and truncated: the stream from its start, at most kSpoolLimit
 };
 
+inline constexpr Bytes kTailLimit = KiB(64);
 inline constexpr Bytes kSpoolLimit = MiB(256);
 
 struct CommandResult {
@@ -73,6 +75,9 @@ struct CommandResult {
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds cpu{};                  // of the whole process tree
   std::optional<std::uint64_t> memory_peak_bytes;  // absent where the kernel cannot tell
+  bool killed_for_memory = false;                  // the kernel killed a process of the tree at the memory limit
+  bool hit_process_limit = false;                  // a process or thread was refused at the limit of processes
+  bool waits_for_input = false;  // with TimedOut: a process waited for the command's input, which had not ended
   // What is different in the sandbox's own files since the command started, by whomever: processes that earlier
   // commands left, too. Not in it: a workspace that is shown read-write, /dev/shm, and what is written through a
   // mapping that still exists. Absent when it was not asked for or nobody can tell.

@@ -120,6 +120,12 @@ void InputStream::Write() {
   if (pending_.empty() && host_fd_ < 0 && !is_terminal_) sink_.Reset();
 }
 
+bool InputStream::Idle() const {
+  if (!sink_.valid() || !pending_.empty()) return false;
+  pollfd entry{host_fd_, POLLIN, 0};  // a negative one is passed over
+  return poll(&entry, 1, 0) == 0;
+}
+
 std::optional<CommandPump::Event> CommandPump::ReadEnd() {
   // One read: the message is one small write, and whoever holds the other end must not make the engine wait for more.
   std::array<char, kMaxEndMessage> data;

@@ -74,6 +74,8 @@ class InputStream {
   void Read();
   void Write();
   void Close() { sink_.Reset(); }
+  // True when the command has been given everything the host has now, and the input has not ended.
+  bool Idle() const;
 
  private:
   os::Fd sink_;
@@ -100,6 +102,9 @@ class CommandPump {
   Event Run(const Deadline& deadline);
   // After the end: takes what is left in the pipes and hands it to the host. Returns early when interrupted.
   void Finish();
+
+  // Our end of the command's input when more could come but nothing has; -1 otherwise. Borrowed.
+  int IdleInput() const { return input_.Idle() ? input_.sink_fd() : -1; }
 
   CapturedOutput TakeOut() { return std::move(out_).Take(); }
   CapturedOutput TakeErr() { return err_ ? std::move(*err_).Take() : CapturedOutput{}; }

@@ -1,8 +1,8 @@
-#include "caisson/cli/utf8.h"
+#include "caisson/base/utf8.h"
 
 #include <gtest/gtest.h>
 
-namespace caisson::cli {
+namespace caisson {
 namespace {
 
 using namespace std::string_literals;
@@ -60,4 +60,4 @@ TEST(Quoted, RepeatsOnlyTheBeginning) {
 }
 
 }  // namespace
-}  // namespace caisson::cli
+}  // namespace caisson

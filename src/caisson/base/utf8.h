@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace caisson::cli {
+namespace caisson {
 
 // True when `text` is well-formed UTF-8: no overlong form, no surrogate, nothing above U+10FFFF. Source: RFC 3629.
 bool IsUtf8(std::string_view text);
@@ -20,4 +20,4 @@ std::string Printable(std::string_view text);
 // 'text' as Printable, in quotes, at most 64 bytes of it: how a message repeats what a caller gave.
 std::string Quoted(std::string_view text);
 
-}  // namespace caisson::cli
+}  // namespace caisson

@@ -1,9 +1,9 @@
-#include "caisson/cli/utf8.h"
+#include "caisson/base/utf8.h"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace caisson::cli {
+namespace caisson {
 namespace {
 
 constexpr std::size_t kQuotedLength = 64;
@@ -120,4 +120,4 @@ std::string Quoted(std::string_view text) {
   return "'" + Printable(beginning.substr(0, WholeUtf8Length(beginning))) + "...'";
 }
 
-}  // namespace caisson::cli
+}  // namespace caisson
