@@ -38,14 +38,16 @@ Status SetName(btrfs_ioctl_vol_args_v2& arguments, const std::string& name) {
 }
 
 Status Create(const Fd& parent, unsigned long request, btrfs_ioctl_vol_args_v2& arguments, const std::string& name,
-              QuotaGroup group) {
+              std::optional<QuotaGroup> group) {
   CAISSON_CHECK_OK(SetName(arguments, name));
   InheritOne inherit{};
-  inherit[1] = 1;
-  inherit[9] = group.value;
-  arguments.flags |= BTRFS_SUBVOL_QGROUP_INHERIT;
-  arguments.size = sizeof inherit;
-  arguments.qgroup_inherit = reinterpret_cast<btrfs_qgroup_inherit*>(inherit.data());
+  if (group) {
+    inherit[1] = 1;
+    inherit[9] = group->value;
+    arguments.flags |= BTRFS_SUBVOL_QGROUP_INHERIT;
+    arguments.size = sizeof inherit;
+    arguments.qgroup_inherit = reinterpret_cast<btrfs_qgroup_inherit*>(inherit.data());
+  }
   if (ioctl(parent.get(), request, &arguments) != 0) {
     return Fail(Error::FromErrno(errno, "cannot make the subvolume " + name));
   }
@@ -101,7 +103,7 @@ bool IsBtrfs(const Fd& file) {
   return fstatfs(file.get(), &info) == 0 && info.f_type == BTRFS_SUPER_MAGIC;
 }
 
-Status CreateSubvolume(const Fd& parent, const std::string& name, QuotaGroup group) {
+Status CreateSubvolume(const Fd& parent, const std::string& name, std::optional<QuotaGroup> group) {
   btrfs_ioctl_vol_args_v2 arguments{};
   return Create(parent, BTRFS_IOC_SUBVOL_CREATE_V2, arguments, name, group);
 }
@@ -201,6 +203,15 @@ Status RemoveQuotaGroup(const Fd& fs, QuotaGroup group) {
   arguments.qgroupid = group.value;
   if (ioctl(fs.get(), BTRFS_IOC_QGROUP_CREATE, &arguments) == 0) return {};
   return Fail(Error::FromErrno(errno, "cannot remove a quota group"));
+}
+
+Status LeaveQuotaGroup(const Fd& fs, SubvolumeId subvolume, QuotaGroup group) {
+  btrfs_ioctl_qgroup_assign_args arguments{};
+  arguments.src = QuotaGroup::Of(subvolume).value;
+  arguments.dst = group.value;
+  // A positive answer asks for a rescan.
+  if (ioctl(fs.get(), BTRFS_IOC_QGROUP_ASSIGN, &arguments) >= 0) return {};
+  return Fail(Error::FromErrno(errno, "cannot take a subvolume out of its quota group"));
 }
 
 Status LimitQuotaGroup(const Fd& fs, QuotaGroup group, Bytes limit) {

@@ -12,7 +12,9 @@
 namespace caisson::os {
 
 // Typed calls on btrfs. `fs` is any directory or file of the file system, `parent` the folder that holds the name: no
-// call walks a path. All but IsBtrfs need CAP_SYS_ADMIN. Source: btrfs-ioctl(2), linux/btrfs.h, linux/btrfs_tree.h.
+// call walks a path. What a call changes is charged to the subvolume that holds `fs`: pass one without a limit, or the
+// call fails with EDQUOT when that is full. All but IsBtrfs need CAP_SYS_ADMIN. Source: btrfs-ioctl(2), linux/btrfs.h,
+// linux/btrfs_tree.h.
 
 bool IsBtrfs(const Fd& file);
 
@@ -36,9 +38,9 @@ struct QuotaGroup {
   auto operator<=>(const QuotaGroup&) const = default;
 };
 
-// Makes the subvolume `name` in `parent` as a member of `group`. A group that does not exist is an error of some
+// Makes the subvolume `name` in `parent` as a member of `group` if any. A group that does not exist is an error of some
 // kernels and ignored by others: ask ParentGroup. Commits nothing.
-Status CreateSubvolume(const Fd& parent, const std::string& name, QuotaGroup group);
+Status CreateSubvolume(const Fd& parent, const std::string& name, std::optional<QuotaGroup> group);
 // Makes the read-only snapshot `name` of the subvolume that `source` is the root of. Commits a transaction.
 Status CreateSnapshot(const Fd& parent, const std::string& name, const Fd& source, QuotaGroup group);
 // Takes the subvolume `name` away at once; the kernel gives its space back later. Errors: ENOTEMPTY when it holds
@@ -80,6 +82,8 @@ Status LimitQuotaGroup(const Fd& fs, QuotaGroup group, Bytes limit);
 // The lowest group of a higher level that the subvolume is a member of.
 Result<std::optional<QuotaGroup>> ParentGroup(const Fd& fs, SubvolumeId subvolume);
 
+// Takes the subvolume out of the group. Simple quotas: its bytes leave the group with it.
+Status LeaveQuotaGroup(const Fd& fs, SubvolumeId subvolume, QuotaGroup group);
 // The groups of lower levels that the group counts.
 Result<std::vector<QuotaGroup>> GroupMembers(const Fd& fs, QuotaGroup group);
 
