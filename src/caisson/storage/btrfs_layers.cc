@@ -213,8 +213,8 @@ Status BtrfsLayers::Seal(os::QuotaGroup group) {
   if (quotas.mode == os::QuotaMode::kClassic) return os::LimitQuotaGroup(fs, group, kSealed);
   CAISSON_TRY(const std::vector<os::QuotaGroup> members, os::GroupMembers(fs, group));
   for (const os::QuotaGroup member : members) {
-    const Status sealed = os::LimitQuotaGroup(fs, member, kSealed);
-    const Status gone = os::LeaveQuotaGroup(fs, os::SubvolumeId{member.value}, group);
+    Status sealed = os::LimitQuotaGroup(fs, member, kSealed);
+    Status gone = os::LeaveQuotaGroup(fs, os::SubvolumeId{member.value}, group);
     // A snapshot's group may go in the meantime, with what it counted.
     if (!sealed && sealed.error().errno_value() != ENOENT) return sealed;
     if (!gone && gone.error().errno_value() != ENOENT) return gone;
