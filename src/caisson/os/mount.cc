@@ -40,6 +40,13 @@ Status Attach(const DetachedMount& mount, const char* path) {
   return {};
 }
 
+Status AttachOn(const DetachedMount& mount, const Fd& directory) {
+  if (move_mount(mount.get(), "", directory.get(), "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot attach a mount"));
+  }
+  return {};
+}
+
 Result<FileSystem> FileSystem::Open(const char* type) {
   const int fd = fsopen(type, FSOPEN_CLOEXEC);
   if (fd < 0) return Fail(Error::FromErrno(errno, std::string("the kernel has no file system ") + type));

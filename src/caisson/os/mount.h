@@ -27,6 +27,8 @@ Status AddMountFlags(const DetachedMount& mount, std::uint64_t flags);
 
 // Attaches a detached mount at a path.
 Status Attach(const DetachedMount& mount, const char* path);
+// Attaches it on a directory, whatever its name is now.
+Status AttachOn(const DetachedMount& mount, const Fd& directory);
 
 // Builds one new file system: FileSystem::Open("tmpfs"), Set..., Mount.
 class FileSystem {
