@@ -55,7 +55,7 @@ struct Sandbox {
 };
 
 bool IsWellFormed(const plan::LaunchPlan& plan) {
-  return plan.image <= plan::Image::kDirectory && plan.storage <= plan::Storage::kDirectory &&
+  return plan.image <= plan::Image::kDirectory && plan.storage <= plan::Storage::kBtrfs &&
          plan.workspace <= plan::WorkspaceMode::kReadWrite && plan.pids > 0 && plan.memory_bytes > 0 &&
          plan.disk_bytes > 0 && plan.milli_cpus > 0 && plan.id[sizeof plan.id - 1] == '\0' &&
          std::strspn(plan.id, "abcdefghijklmnopqrstuvwxyz234567_") == std::strlen(plan.id) && plan.id[0] != '\0';

@@ -1,6 +1,5 @@
 #include "caisson/launcher/storage_link.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,14 +26,14 @@ std::uint64_t LayerBytes(const plan::LaunchPlan& plan) {
 
 Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int>& others) {
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
-  os::Fd sandboxes(openat(data.get(), "sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!sandboxes.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of writable layers"));
+  CAISSON_TRY(os::Fd own_data, data.Duplicate());
+  CAISSON_TRY(storage::LayerPlaces places, storage::LayerPlaces::Open(std::move(own_data)));
   const pid_t pid = fork();
   if (pid < 0) return Fail(Error::FromErrno(errno, "cannot start the storage process"));
   if (pid == 0) {
     ends.first.Reset();
     for (const int fd : others) close(fd);
-    storage::RunStorage(std::move(ends.second), std::move(sandboxes));
+    storage::RunStorage(std::move(ends.second), std::move(places));
     _exit(0);
   }
   return StorageLink(std::move(ends.first), pid);

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <string>
 
 namespace caisson::os {
@@ -11,6 +13,12 @@ Result<Fd> Fd::Duplicate() const {
   const int copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return Fail(Error::FromErrno(errno, "cannot duplicate a descriptor"));
   return Fd(copy);
+}
+
+std::string PathOf(const Fd& fd) {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t size = readlink(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), path.data(), path.size());
+  return size < 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(size));
 }
 
 Result<std::string> ReadAll(int fd, std::size_t limit) {

@@ -40,6 +40,9 @@ class Fd {
   int fd_ = -1;
 };
 
+// The path that was opened, as this process sees it now; for messages and records, never to open it again in trust.
+std::string PathOf(const Fd& fd);
+
 // Reads at most `limit` bytes from the current offset to the end. Errors: kResourceExhausted when there is more.
 Result<std::string> ReadAll(int fd, std::size_t limit);
 // Writes everything, retrying short writes and EINTR.

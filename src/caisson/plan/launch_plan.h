@@ -14,8 +14,8 @@ enum class Expect : std::uint32_t { kOneSandbox, kManySandboxes };
 
 enum class Image : std::uint32_t { kHost, kDirectory };
 // Where the writable layer lies. kTmpfs: in memory, counted and bounded. kDirectory: in the data folder,
-// without a byte limit.
-enum class Storage : std::uint32_t { kTmpfs, kDirectory };
+// without a byte limit. kBtrfs: in the store, with one.
+enum class Storage : std::uint32_t { kTmpfs, kDirectory, kBtrfs };
 enum class WorkspaceMode : std::uint32_t { kNone, kCopy, kReadOnly, kReadWrite };
 
 inline constexpr std::uint32_t kLaunchVersion = 1;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "caisson/base/error.h"
 #include "caisson/plan/launch_plan.h"
 
 namespace caisson::plan {
@@ -30,6 +31,7 @@ struct StorageRequest {
 
 struct StorageReply {
   std::int32_t error = 0;  // errno
+  Code code = Code::kInternal;
   char message[200] = {};  // of a failure, zero terminated
 };
 
@@ -40,6 +42,8 @@ struct StorageReply {
 enum class LayerVerb : std::uint32_t { kReport, kOpen };
 
 enum class ReportScope : std::uint32_t { kClosedFiles, kEverything };
+// Whether the report says that there is no room left, which may cost a write.
+enum class CheckRoom : std::uint32_t { kNo, kYes };
 
 struct LayerRequest {
   LayerVerb verb = LayerVerb::kReport;

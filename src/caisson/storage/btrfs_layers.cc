@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "caisson/storage/kept_layer.h"
+
 namespace caisson::storage {
 namespace {
 
@@ -266,7 +268,8 @@ void BtrfsLayers::RemoveLeftOvers() {
   if (const auto names = ListLayers()) {
     for (const std::string& name : *names) {
       const os::Fd layer(openat(store_.layers().get(), name.c_str(), kDirectory));
-      if (layer.valid() && flock(layer.get(), LOCK_EX | LOCK_NB) == 0) (void)DeleteLayer(name);
+      const bool is_nobodys = layer.valid() && flock(layer.get(), LOCK_EX | LOCK_NB) == 0;
+      if (is_nobodys && !IsKept(store_.layers(), name)) (void)DeleteLayer(name);
     }
   }
   if (const auto names = Names(store_.snapshots())) {

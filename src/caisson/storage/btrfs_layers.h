@@ -52,7 +52,9 @@ class BtrfsLayers {
   Result<std::vector<std::string>> ListLayers() const;
   Result<std::vector<std::string>> ListSnapshots(const std::string& layer) const;
 
-  // Deletes every layer that nobody has locked, and collects groups. Does nothing while somebody else makes a layer;
+  const BtrfsStore& store() const { return store_; }
+
+  // Deletes every layer that nobody has locked and that is not kept (kept_layer.h), and collects groups. Does nothing while somebody else makes a layer;
   // what cannot be deleted stays for the next time.
   void RemoveLeftOvers();
   // Removes the quota groups that killed processes left, and those of deleted layers once their space is given back.

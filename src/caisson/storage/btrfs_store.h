@@ -59,6 +59,8 @@ class BtrfsStore {
   Result<Space> PoolSpace() const;
   Result<Space> HostSpace() const;
 
+  // Whether nobody else has files in this file system.
+  bool is_own() const { return file_.valid(); }
   const os::Fd& layers() const { return layers_; }
   const os::Fd& snapshots() const { return snapshots_; }
 

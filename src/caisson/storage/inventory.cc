@@ -22,6 +22,11 @@ ItemState StateOf(SkeletonUse use) {
   return use == SkeletonUse::kCurrent ? ItemState::kKept : ItemState::kLeftOver;
 }
 
+ItemState StateOf(Owner owner) {
+  if (owner == Owner::kSomebody) return ItemState::kInUse;
+  return owner == Owner::kNobodyButKept ? ItemState::kKept : ItemState::kLeftOver;
+}
+
 void AddImages(const Places& places, Inventory& inventory) {
   const os::Fd images = OpenBelow(places.data, "images");
   if (!images.valid()) return;
@@ -35,8 +40,8 @@ void AddLayers(const Places& places, Inventory& inventory) {
   const os::Fd folder = OpenBelow(places.data, "sandboxes");
   if (!folder.valid()) return;
   for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
-    const ItemState state = layer.owner == Owner::kSomebody ? ItemState::kInUse : ItemState::kLeftOver;
-    inventory.items.push_back({ItemKind::kLayer, layer.name, state, AllocatedBy(folder, layer.name.c_str())});
+    inventory.items.push_back(
+        {ItemKind::kLayer, layer.name, StateOf(layer.owner), AllocatedBy(folder, layer.name.c_str())});
   }
 }
 

@@ -31,7 +31,7 @@ enum class ItemKind {
 };
 enum class ItemState {
   kInUse,     // a living process has it
-  kKept,      // nobody has it, but the next sandbox takes it
+  kKept,      // nobody has it, but the next sandbox takes it, or somebody wanted it to stay
   kLeftOver,  // nobody has it and nobody will: its owner has died, or the host has changed
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "caisson/storage/folder_lock.h"
+#include "caisson/storage/kept_layer.h"
 
 namespace caisson::storage {
 namespace {
@@ -37,14 +38,19 @@ std::vector<SandboxFolder> FindSandboxFolders(const os::Fd& parent) {
     struct stat info{};
     if (fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode)) continue;
     const bool owned = !TryOwnFolder(parent, name).valid();
-    found.push_back({name, owned ? Owner::kSomebody : Owner::kNobody});
+    const Owner nobody = IsKept(parent, name) ? Owner::kNobodyButKept : Owner::kNobody;
+    found.push_back({name, owned ? Owner::kSomebody : nobody});
   }
   return found;
 }
 
 os::Fd TakeLeftOverFolder(const os::Fd& parent, const std::string& name) {
   const auto lock = LockFolder(parent, LOCK_EX);
-  return lock ? TryOwnFolder(parent, name) : os::Fd();
+  if (!lock) return {};
+  os::Fd folder = TryOwnFolder(parent, name);
+  // Its owner may have kept it just before the lock was free.
+  if (folder.valid() && IsKept(parent, name)) folder.Reset();
+  return folder;
 }
 
 }  // namespace caisson::storage

@@ -14,16 +14,16 @@ namespace caisson::storage {
 // Makes the folder `name`, which only root may enter, and locks it until the descriptor closes.
 Result<os::Fd> MakeSandboxFolder(const os::Fd& parent, const std::string& name);
 
-enum class Owner { kNobody, kSomebody };
+enum class Owner { kNobody, kSomebody, kNobodyButKept };
 
 struct SandboxFolder {
   std::string name;
   Owner owner = Owner::kNobody;
 };
-// Every folder, and whether a living process has it locked.
+// Every folder, and whether a living process has it locked or else it is kept (kept_layer.h).
 std::vector<SandboxFolder> FindSandboxFolders(const os::Fd& parent);
 
-// Locks a folder that nobody has, so that it can be removed; invalid when somebody has it.
+// Locks a folder that nobody has, so that it can be removed; invalid when somebody has it or it is kept.
 os::Fd TakeLeftOverFolder(const os::Fd& parent, const std::string& name);
 
 }  // namespace caisson::storage

@@ -15,49 +15,98 @@
 #include "caisson/os/socket.h"
 #include "caisson/plan/layer_plan.h"
 #include "caisson/plan/limits.h"
-#include "caisson/proto/layer.pb.h"
-#include "caisson/storage/tracked_layer.h"
+#include "caisson/storage/layer_service.h"
 #include "caisson/storage/writable_layer.h"
 
 namespace caisson::storage {
 namespace {
 
-using plan::LayerVerb;
 using plan::StorageReply;
 using plan::StorageRequest;
 using plan::StorageVerb;
 
-// A frame that has begun to arrive arrives whole: it is smaller than a socket's buffer.
-constexpr std::chrono::seconds kFramePatience{5};
-
 // Layers with fewer entries are read as quickly as the kernel is asked.
 constexpr std::uint64_t kManyEntries = 256;
 
-struct Layer {
-  WritableLayer writable;
-  std::optional<TrackedLayer> tracked;
-  os::Fd engine;
-  plan::ChangeList last_report;
-  std::optional<dev_t> watched;  // its device, once the kernel tells what is touched there
-};
-
 bool IsWellFormed(const StorageRequest& request) {
-  return request.verb <= StorageVerb::kRemove && request.storage <= plan::Storage::kDirectory &&
+  return request.verb <= StorageVerb::kRemove && request.storage <= plan::Storage::kBtrfs &&
          request.name[sizeof request.name - 1] == '\0' && request.name[0] != '.' &&
          std::strchr(request.name, '/') == nullptr && (request.verb != StorageVerb::kMake || request.name[0] != '\0');
 }
 
+// One queue for all layers, started when the first one has many entries.
+class SharedWatch {
+ public:
+  ChangeWatch* Get() {
+    if (!std::exchange(tried_, true)) {
+      if (auto watch = ChangeWatch::Start()) watch_.emplace(*std::move(watch));
+    }
+    return watch_ ? &*watch_ : nullptr;
+  }
+
+ private:
+  std::optional<ChangeWatch> watch_;
+  bool tried_ = false;
+};
+
+class Layer : public LayerOwner {
+ public:
+  Layer(WritableLayer writable, SharedWatch& watch) : writable_(std::move(writable)), watch_(watch) {}
+
+  void Serve(os::Fd engine, std::vector<TrackedLayer::Overlay> overlays) {
+    service_.emplace(std::move(engine), TrackedLayer(std::move(overlays), TrackedLayer::Start::kNow));
+  }
+  int connection() const { return service_ ? service_->connection() : -1; }
+  void Answer() { service_->Answer(*this); }
+
+  std::optional<ChangeWatch::Names> Touched(std::uint64_t entries) override {
+    if (watched_) return watch_.Get()->Take(*watched_);
+    if (entries > kManyEntries) StartWatching();  // before the layer is read
+    return std::nullopt;
+  }
+  bool IsFull() override { return writable_.IsFull(); }
+  Status Keep(std::string_view record) override { return writable_.Keep(record); }
+
+  bool IsQuicklyRemoved() const { return writable_.IsQuicklyRemoved(); }
+  // Lets go of all that keeps the layer's file system busy.
+  void Close() {
+    if (watched_) watch_.Get()->Forget(*watched_);
+    watched_.reset();
+    service_.reset();
+  }
+  void Remove() {
+    Close();
+    std::move(writable_).Remove();
+  }
+
+ private:
+  // Without it every report reads the whole layer.
+  void StartWatching() {
+    ChangeWatch* const watch = watch_.Get();
+    if (watch == nullptr) return;
+    const auto point = writable_.OpenWatchPoint();
+    struct stat info{};
+    if (!point || fstat(point->layer.get(), &info) != 0 || !watch->Watch(point->file_system, point->layer)) return;
+    watched_ = info.st_dev;
+  }
+
+  WritableLayer writable_;
+  SharedWatch& watch_;
+  std::optional<LayerService> service_;
+  std::optional<dev_t> watched_;  // its device, once the kernel tells what is touched there
+};
+
 class Server {
  public:
-  Server(os::Fd launcher, os::Fd sandboxes) : launcher_(std::move(launcher)), sandboxes_(std::move(sandboxes)) {}
+  Server(os::Fd launcher, LayerPlaces places) : launcher_(std::move(launcher)), places_(std::move(places)) {}
 
   void Run() {
     while (true) {
       std::vector<pollfd> entries = {{launcher_.get(), POLLIN, 0}};
       std::vector<std::uint32_t> slots = {0};
       for (const auto& [slot, layer] : layers_) {
-        if (!layer.engine.valid()) continue;
-        entries.push_back({layer.engine.get(), POLLIN, 0});
+        if (layer.connection() < 0) continue;
+        entries.push_back({layer.connection(), POLLIN, 0});
         slots.push_back(slot);
       }
       if (poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) break;
@@ -68,10 +117,12 @@ class Server {
         continue;
       }
       for (std::size_t i = 1; i < entries.size(); ++i) {
-        if (entries[i].revents != 0) HandleEngine(slots[i]);
+        const auto found = layers_.find(slots[i]);
+        if (entries[i].revents != 0 && found != layers_.end()) found->second.Answer();
       }
     }
     while (!layers_.empty()) Remove(layers_.begin()->first);
+    if (BtrfsLayers* const store = places_.OpenedStore()) (void)store->CollectGroups();
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
   }
@@ -102,21 +153,24 @@ class Server {
     StorageReply reply;
     if (error) {
       reply.error = error->errno_value() == 0 ? EIO : error->errno_value();
-      error->message().copy(reply.message, sizeof reply.message - 1);
+      reply.code = error->code();
+      const std::string text = error->message() + (error->cause().empty() ? "" : ": " + error->cause()) +
+                               (error->remediation().empty() ? "" : "; " + error->remediation());
+      text.copy(reply.message, sizeof reply.message - 1);
     }
     return os::SendWithFds(launcher_.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, fds).has_value();
   }
 
   bool Make(const StorageRequest& request) {
     if (layers_.contains(request.slot)) return Reply(Error::FromErrno(EEXIST, "the sandbox has a layer"), {});
-    auto made = WritableLayer::Make(sandboxes_, request);
+    auto made = WritableLayer::Make(places_, request);
     if (!made) return Reply(made.error(), {});
     const auto mount = made->Mount();
     if (!mount) {
       std::move(*made).Remove();
       return Reply(mount.error(), {});
     }
-    layers_.emplace(request.slot, Layer{*std::move(made), std::nullopt, {}, {}, std::nullopt});
+    layers_.try_emplace(request.slot, *std::move(made), watch_);
     return Reply(std::nullopt, {mount->get()});
   }
 
@@ -128,8 +182,7 @@ class Server {
     std::vector<TrackedLayer::Overlay> overlays;
     overlays.push_back({"", std::move(fds[1]), std::move(fds[2])});
     if (fds.size() == 5) overlays.push_back({plan::kAgentWorkspace, std::move(fds[3]), std::move(fds[4])});
-    found->second.engine = std::move(fds[0]);
-    found->second.tracked.emplace(std::move(overlays), TrackedLayer::Start::kNow);
+    found->second.Serve(std::move(fds[0]), std::move(overlays));
     return Reply(std::nullopt, {});
   }
 
@@ -137,88 +190,44 @@ class Server {
   void Remove(std::uint32_t slot) {
     const auto found = layers_.find(slot);
     if (found == layers_.end()) return;
-    if (found->second.watched) watch_->Forget(*found->second.watched);
-    const pid_t pid = found->second.writable.IsQuicklyRemoved() ? -1 : fork();
+    const pid_t pid = found->second.IsQuicklyRemoved() ? -1 : fork();
     if (pid == 0) {
       launcher_.Reset();
       for (auto& [other, layer] : layers_) {
-        layer.engine.Reset();
-        if (other == slot) layer.tracked.reset();
+        if (other != slot) layer.Close();
       }
-      std::move(found->second.writable).Remove();
+      found->second.Remove();
       _exit(0);
     }
-    if (pid < 0) std::move(found->second.writable).Remove();
+    if (pid < 0) {
+      found->second.Remove();
+    } else {
+      found->second.Close();
+    }
     layers_.erase(found);
+    CollectOnce();
   }
 
-  void ReapRemovers() {
+  // What killed processes left in the store, when nobody waits.
+  void CollectOnce() {
+    BtrfsLayers* const store = places_.OpenedStore();
+    if (store != nullptr && !std::exchange(collected_, true)) store->RemoveLeftOvers();
+  }
+
+  static void ReapRemovers() {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
   }
 
-  void HandleEngine(std::uint32_t slot) {
-    const auto found = layers_.find(slot);
-    if (found == layers_.end()) return;
-    Layer& layer = found->second;
-    const auto frame = os::ReceiveFrame(layer.engine.get(), Deadline::In(kFramePatience));
-    plan::LayerRequest request;
-    if (!frame || frame->data.size() != sizeof request) return layer.engine.Reset();
-    std::memcpy(&request, frame->data.data(), sizeof request);
-    proto::LayerReply reply;
-    TrackedLayer::Sides sides;
-    std::vector<int> fds;
-    if (request.verb == LayerVerb::kReport && request.scope <= plan::ReportScope::kEverything) {
-      Report(layer, request.scope, reply);
-    } else if (request.verb == LayerVerb::kOpen && request.index < layer.last_report.changes.size()) {
-      sides = layer.tracked->Open(layer.last_report.changes[request.index].path);
-      reply.set_has_before(sides.before.valid());
-      reply.set_has_after(sides.after.valid());
-      if (sides.before.valid()) fds.push_back(sides.before.get());
-      if (sides.after.valid()) fds.push_back(sides.after.get());
-    } else {
-      reply.set_error(EINVAL);
-    }
-    if (!os::SendFrame(layer.engine.get(), reply.SerializeAsString(), fds)) layer.engine.Reset();
-  }
-
-  void Report(Layer& layer, plan::ReportScope scope, proto::LayerReply& reply) {
-    std::optional<ChangeWatch::Names> touched;
-    if (layer.watched) touched = watch_->Take(*layer.watched);
-    if (!layer.watched && layer.tracked->entries() > kManyEntries) Watch(layer);  // before it is read
-    layer.last_report = layer.tracked->Report(touched ? &*touched : nullptr, scope);
-    for (const plan::Change& change : layer.last_report.changes) {
-      proto::LayerChange& entry = *reply.add_changes();
-      entry.set_path(change.path);
-      entry.set_kind(static_cast<std::uint32_t>(change.kind));
-      entry.set_type(static_cast<std::uint32_t>(change.type));
-      entry.set_size_bytes(change.size_bytes);
-    }
-    reply.set_truncated(layer.last_report.truncated);
-    reply.set_is_full(layer.writable.IsFull());
-  }
-
-  // Without it every report reads the whole layer.
-  void Watch(Layer& layer) {
-    if (!std::exchange(watch_tried_, true)) {
-      if (auto watch = ChangeWatch::Start()) watch_.emplace(*std::move(watch));
-    }
-    if (!watch_) return;
-    const auto point = layer.writable.WatchPoint();
-    struct stat info{};
-    if (!point || fstat(point->get(), &info) != 0 || !watch_->Watch(*point, *point)) return;
-    layer.watched = info.st_dev;
-  }
-
   os::Fd launcher_;
-  os::Fd sandboxes_;
-  std::optional<ChangeWatch> watch_;
-  bool watch_tried_ = false;
+  LayerPlaces places_;
+  SharedWatch watch_;
+  bool collected_ = false;
   std::map<std::uint32_t, Layer> layers_;
 };
 
 }  // namespace
 
-void RunStorage(os::Fd launcher, os::Fd sandboxes) { Server(std::move(launcher), std::move(sandboxes)).Run(); }
+void RunStorage(os::Fd launcher, LayerPlaces places) { Server(std::move(launcher), std::move(places)).Run(); }
 
 }  // namespace caisson::storage

@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
+#include "caisson/storage/kept_layer.h"
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/sandbox_folders.h"
 
@@ -29,52 +32,98 @@ Result<os::Fd> MakeTmpfs(const plan::StorageRequest& request) {
   return tmpfs.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
-}  // namespace
-
-Result<WritableLayer> WritableLayer::Make(const os::Fd& sandboxes, const plan::StorageRequest& request) {
-  os::Fd folder;
+Result<os::Fd> MakeFolder(LayerPlaces& places, const plan::StorageRequest& request) {
   switch (request.storage) {
-    case plan::Storage::kTmpfs: {
-      CAISSON_TRY(folder, MakeTmpfs(request));
-      break;
-    }
-    case plan::Storage::kDirectory: {
-      CAISSON_TRY(folder, MakeSandboxFolder(sandboxes, request.name));
-      break;
+    case plan::Storage::kTmpfs:
+      return MakeTmpfs(request);
+    case plan::Storage::kDirectory:
+      return MakeSandboxFolder(places.sandboxes(), request.name);
+    case plan::Storage::kBtrfs: {
+      CAISSON_TRY(BtrfsLayers* const store, places.Store());
+      return store->CreateLayer(request.name, {request.bytes});
     }
   }
-  return WritableLayer(request.storage, request.name, std::move(folder), sandboxes.get());
+  return Fail(Error(Code::kInternal, "there is no such storage"));
+}
+
+Result<os::Fd> OpenSelf(const os::Fd& folder) {
+  os::Fd opened(openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.valid()) return Fail(Error::FromErrno(errno, "cannot open a layer"));
+  return opened;
+}
+
+// A quota tells nobody how much is left before the next commit: only an attempt does.
+bool RefusesMore(const os::Fd& folder) {
+  const os::Fd file(openat(folder.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  return !file.valid() || fallocate(file.get(), 0, 0, static_cast<off_t>(kNoRoom)) != 0;
+}
+
+}  // namespace
+
+Result<LayerPlaces> LayerPlaces::Open(os::Fd data) {
+  os::Fd sandboxes(openat(data.get(), "sandboxes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!sandboxes.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of writable layers"));
+  return LayerPlaces(std::move(data), std::move(sandboxes));
+}
+
+Result<BtrfsLayers*> LayerPlaces::Store() {
+  if (!store_) {
+    CAISSON_TRY(BtrfsStore store, BtrfsStore::Open(data_, os::PathOf(data_), IfMissing::kCreate));
+    store_.emplace(std::move(store));
+  }
+  return &*store_;
+}
+
+Result<WritableLayer> WritableLayer::Make(LayerPlaces& places, const plan::StorageRequest& request) {
+  CAISSON_TRY(os::Fd folder, MakeFolder(places, request));
+  return WritableLayer(places, request, std::move(folder));
 }
 
 Result<os::DetachedMount> WritableLayer::Mount() const {
   return storage_ == plan::Storage::kTmpfs ? folder_.Duplicate() : os::CloneTree(folder_.get(), "");
 }
 
-Result<os::Fd> WritableLayer::WatchPoint() const {
-  if (storage_ == plan::Storage::kDirectory) {
-    return Fail(Error(Code::kUnsupported, "the file system of the layer is not its own"));
-  }
-  os::Fd folder(openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.valid()) return Fail(Error::FromErrno(errno, "cannot open a layer"));
-  return folder;
+Result<WritableLayer::WatchPoint> WritableLayer::OpenWatchPoint() const {
+  const bool is_own = storage_ == plan::Storage::kTmpfs ||
+                      (storage_ == plan::Storage::kBtrfs && places_->OpenedStore()->store().is_own());
+  if (!is_own) return Fail(Error(Code::kUnsupported, "the file system of the layer is not its own"));
+  CAISSON_TRY(os::Fd layer, OpenSelf(folder_));
+  CAISSON_TRY(os::Fd file_system,
+              OpenSelf(storage_ == plan::Storage::kTmpfs ? folder_ : places_->OpenedStore()->store().layers()));
+  return WatchPoint{std::move(file_system), std::move(layer)};
 }
 
 bool WritableLayer::IsFull() const {
   struct statvfs info{};
   if (fstatvfs(folder_.get(), &info) != 0) return false;
-  return info.f_bavail * info.f_frsize < kNoRoom || (info.f_files != 0 && info.f_favail == 0);
+  const bool is_full = info.f_bavail * info.f_frsize < kNoRoom || (info.f_files != 0 && info.f_favail == 0);
+  return is_full || (storage_ == plan::Storage::kBtrfs && RefusesMore(folder_));
+}
+
+Status WritableLayer::Keep(std::string_view record) {
+  if (storage_ == plan::Storage::kTmpfs) {
+    return Fail(Error(Code::kUnsupported, "a writable layer in memory cannot be kept")
+                    .Remedy("choose another storage: btrfs, or directory"));
+  }
+  CAISSON_CHECK_OK(KeepLayer(folder_, record));
+  is_kept_ = true;
+  return {};
 }
 
 bool WritableLayer::IsQuicklyRemoved() const {
   constexpr std::uint64_t kFewInodes = 256;
   constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20U;
+  if (storage_ == plan::Storage::kBtrfs || is_kept_) return true;
   struct statvfs info{};
   return storage_ == plan::Storage::kTmpfs && fstatvfs(folder_.get(), &info) == 0 &&
          info.f_files - info.f_ffree < kFewInodes && (info.f_blocks - info.f_bfree) * info.f_frsize < kFewBytes;
 }
 
 void WritableLayer::Remove() && {
-  if (storage_ == plan::Storage::kDirectory) (void)RemoveTree(sandboxes_, name_.c_str());
+  if (is_kept_) return folder_.Reset();
+  // What cannot be removed now is a left-over without a lock, and collected later.
+  if (storage_ == plan::Storage::kDirectory) (void)RemoveTree(places_->sandboxes().get(), name_.c_str());
+  if (storage_ == plan::Storage::kBtrfs) (void)places_->OpenedStore()->DeleteLayer(name_);
   folder_.Reset();
 }
 

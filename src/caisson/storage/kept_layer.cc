@@ -1,0 +1,41 @@
+#include "caisson/storage/kept_layer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace caisson::storage {
+namespace {
+
+constexpr const char* kRecord = "record";
+constexpr const char* kUnfinished = "record.new";
+
+}  // namespace
+
+Status KeepLayer(const os::Fd& layer, std::string_view record) {
+  if (record.size() > kMaxRecord) return Fail(Error(Code::kInvalidArgument, "the record of a layer is too large"));
+  const os::Fd file(
+      openat(layer.get(), kUnfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot write the record of a layer"));
+  CAISSON_CHECK_OK(os::WriteAll(file.get(), record));
+  if (fsync(file.get()) != 0 || renameat(layer.get(), kUnfinished, layer.get(), kRecord) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot write the record of a layer"));
+  }
+  return {};
+}
+
+bool IsKept(const os::Fd& layers, const std::string& name) {
+  struct stat info{};
+  return fstatat(layers.get(), (name + "/" + kRecord).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+Result<std::string> ReadRecord(const os::Fd& layer) {
+  const os::Fd file(openat(layer.get(), kRecord, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot read the record of a layer"));
+  return os::ReadAll(file.get(), kMaxRecord);
+}
+
+}  // namespace caisson::storage

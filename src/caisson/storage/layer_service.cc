@@ -1,0 +1,61 @@
+#include "caisson/storage/layer_service.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "caisson/os/socket.h"
+
+namespace caisson::storage {
+namespace {
+
+using plan::LayerVerb;
+
+// A frame that has begun to arrive arrives whole: it is smaller than a socket's buffer.
+constexpr std::chrono::seconds kFramePatience{5};
+
+}  // namespace
+
+void LayerService::Answer(LayerOwner& owner) {
+  const auto frame = os::ReceiveFrame(engine_.get(), Deadline::In(kFramePatience));
+  plan::LayerRequest request;
+  if (!frame || frame->data.size() < sizeof request) return engine_.Reset();
+  std::memcpy(&request, frame->data.data(), sizeof request);
+  const std::string_view rest = std::string_view(frame->data).substr(sizeof request);
+  proto::LayerReply reply;
+  TrackedLayer::Sides sides;
+  std::vector<int> fds;
+  if (request.verb == LayerVerb::kReport && request.scope <= plan::ReportScope::kEverything) {
+    Report(request, owner, reply);
+  } else if (request.verb == LayerVerb::kOpen && request.index < last_report_.changes.size()) {
+    sides = layer_.Open(last_report_.changes[request.index].path);
+    reply.set_has_before(sides.before.valid());
+    reply.set_has_after(sides.after.valid());
+    if (sides.before.valid()) fds.push_back(sides.before.get());
+    if (sides.after.valid()) fds.push_back(sides.after.get());
+  } else if (request.verb == LayerVerb::kKeep) {
+    if (const Status kept = owner.Keep(rest); !kept) {
+      reply.set_error(kept.error().errno_value() == 0 ? ENOTSUP : kept.error().errno_value());
+      reply.set_message(kept.error().message());
+    }
+  } else {
+    reply.set_error(EINVAL);
+  }
+  if (!os::SendFrame(engine_.get(), reply.SerializeAsString(), fds)) engine_.Reset();
+}
+
+void LayerService::Report(const plan::LayerRequest& request, LayerOwner& owner, proto::LayerReply& reply) {
+  const auto touched = owner.Touched(layer_.entries());
+  last_report_ = layer_.Report(touched ? &*touched : nullptr, request.scope);
+  for (const plan::Change& change : last_report_.changes) {
+    proto::LayerChange& entry = *reply.add_changes();
+    entry.set_path(change.path);
+    entry.set_kind(static_cast<std::uint32_t>(change.kind));
+    entry.set_type(static_cast<std::uint32_t>(change.type));
+    entry.set_size_bytes(change.size_bytes);
+  }
+  reply.set_truncated(last_report_.truncated);
+  if (request.check_room == plan::CheckRoom::kYes) reply.set_is_full(owner.IsFull());
+}
+
+}  // namespace caisson::storage
