@@ -25,9 +25,10 @@ Result<plan::Change> ReadChange(const proto::LayerChange& entry) {
 
 }  // namespace
 
-Result<Layer::Report> Layer::TakeReport(plan::ReportScope scope) {
+Result<Layer::Report> Layer::TakeReport(plan::ReportScope scope, plan::CheckRoom check_room) {
   std::vector<os::Fd> none;
-  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kReport, .scope = scope}, none));
+  const plan::LayerRequest request{.verb = plan::LayerVerb::kReport, .scope = scope, .check_room = check_room};
+  CAISSON_TRY(const proto::LayerReply reply, Ask(request, "", none));
   Report report;
   for (const proto::LayerChange& entry : reply.changes()) {
     CAISSON_TRY(plan::Change change, ReadChange(entry));
@@ -40,7 +41,7 @@ Result<Layer::Report> Layer::TakeReport(plan::ReportScope scope) {
 
 Result<Layer::Sides> Layer::Open(std::uint32_t index) {
   std::vector<os::Fd> fds;
-  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kOpen, .index = index}, fds));
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kOpen, .index = index}, "", fds));
   if (fds.size() != std::size_t{reply.has_before()} + std::size_t{reply.has_after()}) {
     return Fail(Error(Code::kInternal, "the storage process's reply lacks descriptors"));
   }
@@ -50,21 +51,30 @@ Result<Layer::Sides> Layer::Open(std::uint32_t index) {
   return sides;
 }
 
-Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::vector<os::Fd>& fds) {
+Status Layer::Keep(std::string_view record) {
+  std::vector<os::Fd> none;
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kKeep}, record, none));
+  return {};
+}
+
+Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::string_view rest,
+                                     std::vector<os::Fd>& fds) {
   const std::lock_guard lock(mutex_);
   const auto lost = [&](Error error) {
     connection_.Reset();  // a late answer would be taken for the next one's
-    return Fail(std::move(error).Context("asking for the files that changed"));
+    return Fail(std::move(error).Context("asking the storage process"));
   };
   if (!connection_.valid()) return lost(Error(Code::kUnavailable, "the storage process is gone"));
-  const std::string_view bytes(reinterpret_cast<const char*>(&request), sizeof request);
+  std::string bytes(reinterpret_cast<const char*>(&request), sizeof request);
+  bytes += rest;
   if (const Status sent = os::SendFrame(connection_.get(), bytes); !sent) return lost(sent.error());
   auto frame = os::ReceiveFrame(connection_.get(), Deadline::In(kPatience));
   if (!frame) return lost(frame.error());
   proto::LayerReply reply;
   if (!reply.ParseFromString(frame->data)) return lost(Error(Code::kInternal, "the answer is malformed"));
   if (reply.error() != 0) {
-    return Fail(Error::FromErrno(reply.error(), "the storage process cannot tell what changed"));
+    return Fail(Error::FromErrno(reply.error(), reply.message().empty() ? "the storage process refused a request"
+                                                                        : reply.message()));
   }
   fds = std::move(frame->fds);
   return reply;

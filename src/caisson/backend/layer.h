@@ -1,6 +1,8 @@
 #pragma once
 
 #include <mutex>
+#include <string_view>
+#include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -17,11 +19,15 @@ class Layer {
 
   struct Report {
     plan::ChangeList list;
-    bool is_full = false;  // a program that writes now is told that there is no room
+    bool is_full = false;  // with CheckRoom::kYes: a program that writes now is told that there is no room
   };
   // What changed since the last call or, the first time, since the sandbox was made. Errors: kUnavailable when the
   // storage process is gone; kDeadlineExceeded after 30 s, and from then on kUnavailable.
-  Result<Report> TakeReport(plan::ReportScope scope);
+  Result<Report> TakeReport(plan::ReportScope scope, plan::CheckRoom check_room);
+
+  // From here on the layer outlives the sandbox, with this record, at most storage::kMaxRecord. Errors: kUnsupported for
+  // one in memory.
+  Status Keep(std::string_view record);
 
   // The content of the `index`-th entry of the last report, before and now. Invalid where there is no such file.
   struct Sides {
@@ -31,7 +37,7 @@ class Layer {
   Result<Sides> Open(std::uint32_t index);
 
  private:
-  Result<proto::LayerReply> Ask(const plan::LayerRequest& request, std::vector<os::Fd>& fds);
+  Result<proto::LayerReply> Ask(const plan::LayerRequest& request, std::string_view rest, std::vector<os::Fd>& fds);
 
   std::mutex mutex_;  // one request at a time
   os::Fd connection_;

@@ -83,7 +83,8 @@ std::vector<OptionInfo> MakeOptions() {
       {Option::kTier, "tier", "TIER", "What isolates the sandbox: process, or auto for the strongest this host has",
        "auto", "CAISSON_TIER", kRunOnly},
       {Option::kStorage, "storage", "STORAGE",
-       "Where the writable layer lies: tmpfs (in memory, bounded by --disk) or directory (on disk, not bounded)",
+       "Where the writable layer lies: tmpfs (in memory, bounded by --disk and half of --memory), btrfs (on disk, bounded by "
+       "--disk) or directory (on disk, not bounded)",
        "tmpfs", "CAISSON_STORAGE", kRunOnly},
       {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},
       {Option::kJson, "json", nullptr, "Print one JSON object; errors too, on stderr", "", nullptr, kPrintsData},

@@ -70,6 +70,7 @@ Status ReadLimits(const CommandLine& line, RunRequest& request) {
 Status ReadChoices(const CommandLine& line, RunRequest& request) {
   constexpr Choice<sandbox::User> kUsers[] = {{"agent", sandbox::User::kAgent}, {"root", sandbox::User::kRoot}};
   constexpr Choice<plan::Storage> kStorages[] = {{"tmpfs", plan::Storage::kTmpfs},
+                                                 {"btrfs", plan::Storage::kBtrfs},
                                                  {"directory", plan::Storage::kDirectory}};
   // One network and one tier exist, so nothing follows from these but that others are refused.
   enum class Only { kOne };
@@ -80,7 +81,7 @@ Status ReadChoices(const CommandLine& line, RunRequest& request) {
   if (request.storage == plan::Storage::kDirectory && line.Find(Option::kDisk)) {
     return Fail(Error(Code::kInvalidArgument, "--disk cannot be held with --storage directory")
                     .Because("a directory has no byte limit of its own")
-                    .Remedy("leave --disk out, or use --storage tmpfs"));
+                    .Remedy("leave --disk out, or use --storage btrfs or tmpfs"));
   }
   if (auto network = ReadChoice<Only>(line, Option::kNetwork, kNetworks, Only::kOne); !network) {
     return Fail(std::move(network).error());

@@ -26,13 +26,13 @@ Result<os::Fd> MakeOwnedFolder(const os::Fd& parent, const std::string& name, mo
   return folder;
 }
 
-std::string PathOf(const os::Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
+std::string DescriptorPath(const os::Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
 
 Result<os::DetachedMount> MakeOverlay(const os::DetachedMount& lower, const os::Fd& upper, const os::Fd& work) {
   CAISSON_TRY(os::FileSystem overlay, os::FileSystem::Open("overlay"));
-  overlay.Set("lowerdir", PathOf(lower))
-      .Set("upperdir", PathOf(upper))
-      .Set("workdir", PathOf(work))
+  overlay.Set("lowerdir", DescriptorPath(lower))
+      .Set("upperdir", DescriptorPath(upper))
+      .Set("workdir", DescriptorPath(work))
       .Set("redirect_dir", "on")
       .Set("metacopy", "off")
       .Set("index", "off")

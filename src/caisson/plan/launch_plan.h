@@ -110,7 +110,7 @@ struct LaunchReply {
   std::uint32_t leaf = 0;
   std::uint32_t leaf_guest_fds = 0;
   std::uint32_t waits_for_input = 0;  // of kExamineLeaf: 1 when a process does
-  char message[204] = {};             // of a failure, zero terminated
+  char message[508] = {};             // of a failure, zero terminated
 };
 
 // No padding, through which bytes of the launcher's memory would reach the engine.

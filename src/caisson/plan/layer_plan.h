@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "caisson/base/error.h"
 #include "caisson/plan/launch_plan.h"
 
 namespace caisson::plan {
@@ -31,23 +30,25 @@ struct StorageRequest {
 
 struct StorageReply {
   std::int32_t error = 0;  // errno
-  Code code = Code::kInternal;
-  char message[200] = {};  // of a failure, zero terminated
+  char message[508] = {};  // of a failure, zero terminated
 };
 
 // One request of the engine's about its layer, on the connection that kTrack named; a frame (os/socket.h) each way.
 // kReport: what changed since the last report, as proto::LayerReply; scope says whether every file that was open for
-// writing since is closed, so that the kernel has named it. kOpen: the two sides of the file with this index
-// in the last report. Descriptors of the answer: [before] [after], as the flags of the reply say.
-enum class LayerVerb : std::uint32_t { kReport, kOpen };
+// writing since is closed, so that the kernel has named it. kOpen: the two sides of the file with this index in the last
+// report. Descriptors of the answer: [before] [after], as the flags of the reply say. kKeep: the layer outlives its
+// sandbox; behind the request comes the record to keep with it (storage/kept_layer.h).
+enum class LayerVerb : std::uint32_t { kReport, kOpen, kKeep };
 
 enum class ReportScope : std::uint32_t { kClosedFiles, kEverything };
+
 // Whether the report says that there is no room left, which may cost a write.
 enum class CheckRoom : std::uint32_t { kNo, kYes };
 
 struct LayerRequest {
   LayerVerb verb = LayerVerb::kReport;
   ReportScope scope = ReportScope::kEverything;  // of kReport
+  CheckRoom check_room = CheckRoom::kNo;         // of kReport
   std::uint32_t index = 0;                       // of kOpen
 };
 

@@ -5,15 +5,15 @@ namespace caisson::sandbox {
 ChangeSpans::Id ChangeTracker::Begin() {
   const std::lock_guard lock(mutex_);
   if (unknown_change_ || always_ || spans_.size() > 0) {
-    if (const auto report = layer_.TakeReport(ScopeBeside(spans_.size()))) spans_.Add(report->list);
+    if (const auto report = layer_.TakeReport(ScopeBeside(spans_.size()), plan::CheckRoom::kNo)) spans_.Add(report->list);
     unknown_change_ = false;
   }
   return spans_.Begin();
 }
 
-Result<ChangeTracker::Changes> ChangeTracker::End(ChangeSpans::Id id) {
+Result<ChangeTracker::Changes> ChangeTracker::End(ChangeSpans::Id id, plan::CheckRoom check_room) {
   const std::lock_guard lock(mutex_);
-  const auto report = layer_.TakeReport(ScopeBeside(spans_.size() - 1));
+  const auto report = layer_.TakeReport(ScopeBeside(spans_.size() - 1), check_room);
   if (report) spans_.Add(report->list);
   Changes changes{.list = spans_.End(id)};
   if (!report) return Fail(report.error());

@@ -19,10 +19,10 @@ class ChangeTracker {
   ChangeSpans::Id Begin();
   struct Changes {
     plan::ChangeList list;
-    bool disk_full = false;
+    bool disk_full = false;  // with CheckRoom::kYes
   };
   // The command has ended. Errors: the storage process does not answer.
-  Result<Changes> End(ChangeSpans::Id id);
+  Result<Changes> End(ChangeSpans::Id id, plan::CheckRoom check_room);
   // The same, when nobody wants to know.
   void Abandon(ChangeSpans::Id id);
 

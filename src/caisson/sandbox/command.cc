@@ -72,7 +72,10 @@ class Waiter {
   void TakeChanges(CommandResult& result) {
     if (!Leaf().Emptied(Deadline::In(std::chrono::milliseconds(0)))) state_.changes->ExpectChangesAlways();
     if (!state_.span) return state_.changes->ExpectChange();
-    auto changes = state_.changes->End(*std::exchange(state_.span, std::nullopt));
+    const auto* exited = std::get_if<Exited>(&result.outcome);
+    const bool succeeded = exited != nullptr && exited->code == 0;
+    auto changes = state_.changes->End(*std::exchange(state_.span, std::nullopt),
+                                       succeeded ? plan::CheckRoom::kNo : plan::CheckRoom::kYes);
     if (!changes) return;
     result.files_changed = std::move(changes->list);
     result.disk_full = changes->disk_full;

@@ -82,7 +82,7 @@ struct CommandResult {
   // commands left, too. Not in it: a workspace that is shown read-write, /dev/shm, and what is written through a
   // mapping that still exists. Absent when it was not asked for or nobody can tell.
   std::optional<plan::ChangeList> files_changed;
-  bool disk_full = false;  // at its end there is no room in the writable layer; known with files_changed only
+  bool disk_full = false;  // it failed, and at its end there was no room in the writable layer; with files_changed only
 };
 
 // One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree.

@@ -34,6 +34,13 @@ bool IsWellFormed(const StorageRequest& request) {
          std::strchr(request.name, '/') == nullptr && (request.verb != StorageVerb::kMake || request.name[0] != '\0');
 }
 
+// What the engine makes the code of its error from.
+int ErrnoOf(const Error& error) {
+  if (error.errno_value() != 0) return error.errno_value();
+  if (error.code() == Code::kResourceExhausted) return ENOSPC;
+  return error.code() == Code::kUnsupported ? EOPNOTSUPP : EIO;
+}
+
 // One queue for all layers, started when the first one has many entries.
 class SharedWatch {
  public:
@@ -152,8 +159,7 @@ class Server {
   bool Reply(const std::optional<Error>& error, const std::vector<int>& fds) const {
     StorageReply reply;
     if (error) {
-      reply.error = error->errno_value() == 0 ? EIO : error->errno_value();
-      reply.code = error->code();
+      reply.error = ErrnoOf(*error);
       const std::string text = error->message() + (error->cause().empty() ? "" : ": " + error->cause()) +
                                (error->remediation().empty() ? "" : "; " + error->remediation());
       text.copy(reply.message, sizeof reply.message - 1);
