@@ -44,6 +44,8 @@ class Instance {
   // more.
   void Return(Leaf leaf);
 
+  // The number of its block of ids.
+  std::uint32_t slot() const { return slot_; }
   // The files of the sandbox that are its own.
   Layer& layer() { return layer_; }
 

@@ -110,6 +110,7 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   CAISSON_TRY(const os::DetachedMount devices, MakeDeviceTree());
   CAISSON_CHECK_OK(MakePointAndAttach(devices, "/devices"));
   trees.folders_ = image.folders;
+  trees.skeleton_ = image.skeleton;
   trees.image_use_ = std::move(image.use);
   CAISSON_TRY(trees.own_namespace_, os::OpenNamespace("mnt"));
   return trees;

@@ -27,6 +27,8 @@ class HostTrees {
     os::DetachedMount mount;
   };
   Result<std::vector<ProgramFolder>> CloneProgramFolders(const os::Fd& user_namespace) const;
+  // The name of the image `host`'s skeleton below `images` of the data folder.
+  const std::string& skeleton() const { return skeleton_; }
   Result<os::DetachedMount> CloneDevices() const;
   // A copy of a folder that was opened in the host's mount namespace.
   Result<os::DetachedMount> CloneHostFolder(const os::Fd& folder) const;
@@ -37,6 +39,7 @@ class HostTrees {
   os::Fd host_namespace_;
   os::Fd own_namespace_;
   os::Fd image_use_;  // keeps the image `host` from being collected
+  std::string skeleton_;
   std::vector<std::string> folders_;
 };
 

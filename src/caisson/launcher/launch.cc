@@ -22,6 +22,7 @@
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
+#include "caisson/storage/mapped_folder.h"
 #include "caisson/storage/uid_blocks.h"
 
 namespace caisson::launcher {
@@ -52,8 +53,11 @@ std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slo
 std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::LaunchPlan& plan, const os::Fd& folder,
                                        OverlayMaker& layer, std::uint32_t first_id, Mounts& mounts) {
   if (plan.workspace == plan::WorkspaceMode::kNone) return std::nullopt;
-  auto tree = MapWorkspace(trees, folder, first_id);
+  auto tree = trees.CloneHostFolder(folder);
   if (!tree) return At(Step::kWorkspaceIdMap, tree.error());
+  if (const Status mapped = storage::MapWorkspace(*tree, first_id); !mapped) {
+    return At(Step::kWorkspaceIdMap, mapped.error());
+  }
   if (plan.workspace == plan::WorkspaceMode::kReadOnly) {
     if (const Status status = os::AddMountFlags(*tree, MOUNT_ATTR_RDONLY); !status) {
       return At(Step::kWorkspace, status.error());
@@ -227,6 +231,10 @@ tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {
   return tl::unexpected(*error);
 }
 
+std::string Launch::ImageName(const plan::LaunchPlan& plan) const {
+  return plan.image == plan::Image::kHost ? trees_.skeleton() : std::string();
+}
+
 tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan, const Slot& slot,
                                                    const LaunchInputs& inputs, os::DetachedMount layer) const {
   const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
@@ -250,7 +258,7 @@ tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan,
   if (auto error = MakeWorkspace(trees_, plan, inputs.workspace, maker, first_id, mounts)) {
     return tl::unexpected(*error);
   }
-  if (const Status ordered = storage_.OrderTracking(slot.block, inputs.changes, maker.folders()); !ordered) {
+  if (const Status ordered = storage_.OrderTracking(slot.block, ImageName(plan), inputs.changes, maker.folders()); !ordered) {
     return fail(Step::kWritableLayer, ordered.error());
   }
   return mounts;

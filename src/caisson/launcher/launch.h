@@ -82,6 +82,7 @@ class Launch {
   std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs) const;
 
  private:
+  std::string ImageName(const plan::LaunchPlan& plan) const;
   tl::expected<Mounts, StepError> MakeMounts(const plan::LaunchPlan& plan, const Slot& slot, const LaunchInputs& inputs,
                                              os::DetachedMount layer) const;
 

@@ -6,14 +6,8 @@
 
 #include <cerrno>
 
-#include "caisson/os/namespace.h"
-#include "caisson/plan/limits.h"
-#include "caisson/storage/uid_blocks.h"
-
 namespace caisson::launcher {
 namespace {
-
-using storage::UidBlocks;
 
 Result<os::Fd> MakeOwnedFolder(const os::Fd& parent, const std::string& name, mode_t mode, std::uint32_t owner) {
   if (mkdirat(parent.get(), name.c_str(), mode) != 0) {
@@ -39,19 +33,6 @@ Result<os::DetachedMount> MakeOverlay(const os::DetachedMount& lower, const os::
       .Set("xino", "off")
       .Flag("volatile");
   return overlay.Mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-}
-
-// Host ids to sandbox ids, where `owner` becomes agent and every other id x becomes first_id + kOwnIds + x.
-std::vector<os::IdRange> OwnerMap(std::uint32_t owner, std::uint32_t first_id) {
-  const std::uint32_t others = first_id + UidBlocks::kOwnIds;
-  std::vector<os::IdRange> ranges = {{owner, first_id + plan::kAgentId, 1}};
-  if (owner >= UidBlocks::kOwnIds) {
-    ranges.push_back({0, others, UidBlocks::kOwnIds});
-    return ranges;
-  }
-  if (owner > 0) ranges.push_back({0, others, owner});
-  if (owner + 1 < UidBlocks::kOwnIds) ranges.push_back({owner + 1, others + owner + 1, UidBlocks::kOwnIds - owner - 1});
-  return ranges;
 }
 
 }  // namespace
@@ -85,17 +66,6 @@ void DetachLayers() {
     while (umount2(point, MNT_DETACH) == 0) {
     }
   }
-}
-
-Result<os::DetachedMount> MapWorkspace(const HostTrees& trees, const os::Fd& workspace, std::uint32_t first_id) {
-  struct stat info{};
-  if (fstat(workspace.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read the workspace folder"));
-  CAISSON_TRY(os::DetachedMount tree, trees.CloneHostFolder(workspace));
-  CAISSON_TRY(const os::Fd map,
-              os::MakeUserNamespace(OwnerMap(info.st_uid, first_id), OwnerMap(info.st_gid, first_id)));
-  CAISSON_CHECK_OK(os::MapIds(tree, map));
-  CAISSON_CHECK_OK(os::AddMountFlags(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
-  return tree;
 }
 
 }  // namespace caisson::launcher

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "caisson/base/result.h"
-#include "caisson/launcher/host_trees.h"
-#include "caisson/launcher/slot.h"
 #include "caisson/launcher/storage_link.h"
 #include "caisson/os/mount.h"
 #include "caisson/plan/launch_plan.h"
@@ -36,9 +34,5 @@ class OverlayMaker {
 // Takes away what Overlay attached in the launcher's mount namespace. It costs a grace period of the kernel, so it is
 // done when nobody waits, and before the next process is cloned.
 void DetachLayers();
-
-// The workspace folder as the sandbox sees it: its owner's files belong to `agent`, those of all others to ids that are
-// nobody's inside. Errors: kUnsupported when its file system has no id-mapped mounts.
-Result<os::DetachedMount> MapWorkspace(const HostTrees& trees, const os::Fd& workspace, std::uint32_t first_id);
 
 }  // namespace caisson::launcher

@@ -55,7 +55,8 @@ Status StorageLink::OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan,
                                .storage = plan.storage,
                                .first_id = first_id,
                                .bytes = LayerBytes(plan),
-                               .name = {}};
+                               .name = {},
+                               .image = {}};
   std::memcpy(request.name, plan.id, sizeof request.name);
   return Send(request, {});
 }
@@ -66,7 +67,7 @@ Result<os::DetachedMount> StorageLink::TakeLayer() {
   return std::move(fds.front());
 }
 
-Status StorageLink::OrderTracking(std::uint32_t slot, const os::Fd& engine,
+Status StorageLink::OrderTracking(std::uint32_t slot, const std::string& image, const os::Fd& engine,
                                   const std::vector<OverlayFolders>& overlays) {
   std::vector<int> fds = {engine.get()};
   for (const OverlayFolders& overlay : overlays) {
@@ -76,6 +77,7 @@ Status StorageLink::OrderTracking(std::uint32_t slot, const os::Fd& engine,
   plan::StorageRequest request;
   request.verb = plan::StorageVerb::kTrack;
   request.slot = slot;
+  image.copy(request.image, sizeof request.image - 1);
   return Send(request, fds);
 }
 

@@ -25,7 +25,8 @@ struct StorageRequest {
   Storage storage = Storage::kTmpfs;  // of kMake, as what follows
   std::uint32_t first_id = 0;         // of the block of ids: who owns what the sandbox's root owns
   std::uint64_t bytes = 0;
-  char name[32] = {};  // a SandboxId, zero terminated
+  char name[32] = {};   // a SandboxId, zero terminated
+  char image[64] = {};  // of kTrack: the image's name below `images`, zero terminated, empty when it is elsewhere
 };
 
 struct StorageReply {

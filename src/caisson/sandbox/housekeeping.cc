@@ -5,7 +5,6 @@
 #include "caisson/backend/data_folders.h"
 
 namespace caisson::sandbox {
-namespace {
 
 Result<storage::Places> OpenPlaces(const HostFolders& folders) {
   if (geteuid() != 0) {
@@ -16,8 +15,6 @@ Result<storage::Places> OpenPlaces(const HostFolders& folders) {
   }
   return backend::OpenExistingPlaces(folders.data_directory, folders.runtime_directory);
 }
-
-}  // namespace
 
 Result<storage::Inventory> ReadHostInventory(const HostFolders& folders) {
   CAISSON_TRY(const storage::Places places, OpenPlaces(folders));

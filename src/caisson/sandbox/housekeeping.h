@@ -17,7 +17,11 @@ struct HostFolders {
   std::string runtime_directory = kRuntimeDirectory;
 };
 
-// Errors: kUnsupported without root; kPermissionDenied when a folder cannot be trusted. Nothing is made.
+// The folders, open, where they exist. Errors: kUnsupported without root; kPermissionDenied when a folder cannot be
+// trusted. Nothing is made.
+Result<storage::Places> OpenPlaces(const HostFolders& folders);
+
+// Errors: as OpenPlaces.
 Result<storage::Inventory> ReadHostInventory(const HostFolders& folders);
 
 // Removes every left-over and says what; takes as long as it takes. A second call finds nothing.

@@ -4,9 +4,12 @@
 #include <chrono>
 
 #include "caisson/backend/instance.h"
+#include "caisson/proto/kept.pb.h"
 #include "caisson/sandbox/change_tracker.h"
 #include "caisson/sandbox/command_request.h"
 #include "caisson/sandbox/command_state.h"
+#include "caisson/sandbox/kept_sandbox.h"
+#include "caisson/storage/uid_blocks.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -23,10 +26,11 @@ FailedToStart Explain(const backend::Instance::Started& started) {
 
 }  // namespace
 
-Sandbox::Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, int spool_directory)
+Sandbox::Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, Origin origin, int spool_directory)
     : instance_(std::move(instance)),
       changes_(std::make_unique<ChangeTracker>(instance_->layer())),
       id_(std::move(id)),
+      origin_(std::move(origin)),
       spool_directory_(spool_directory) {}
 
 Sandbox::~Sandbox() = default;
@@ -46,6 +50,19 @@ Result<Command> Sandbox::Start(const CommandSpec& spec) {
   CAISSON_TRY(state->started, instance_->Start(request));
   if (state->started.error != 0) state->failed = Explain(state->started);
   return Command(std::move(state));
+}
+
+Status Sandbox::Keep() {
+  proto::KeptSandbox record;
+  record.set_version(kKeptVersion);
+  record.set_id(id_.text());
+  record.set_created_unix_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 std::chrono::system_clock::now().time_since_epoch())
+                                 .count());
+  record.set_first_id(storage::UidBlocks::FirstId(instance_->slot()));
+  record.set_image_directory(origin_.image_directory);
+  record.set_workspace_directory(origin_.workspace_directory);
+  return instance_->layer().Keep(record.SerializeAsString());
 }
 
 Status Sandbox::Destroy() { return instance_->Destroy(); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "caisson/base/id.h"
 #include "caisson/base/result.h"
@@ -18,7 +19,12 @@ class ChangeTracker;
 // Destroying the object destroys the sandbox: every process in it is dead when the destructor returns.
 class Sandbox {
  public:
-  Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, int spool_directory);
+  // `origin`: what its folders were made from, by path.
+  struct Origin {
+    std::string image_directory;
+    std::string workspace_directory;  // of a copy
+  };
+  Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, Origin origin, int spool_directory);
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
@@ -28,6 +34,10 @@ class Sandbox {
   // Starts a command and returns when its program runs, or a Command whose outcome is already FailedToStart.
   // Errors: kInvalidArgument (empty or too large argv or environment), kUnavailable (the sandbox ended).
   Result<Command> Start(const CommandSpec& spec);
+
+  // Its writable layer stays when it is destroyed, to be looked at by KeptSandbox. Errors: kUnsupported when the layer
+  // is in memory.
+  Status Keep();
 
   // Ends every process in the sandbox and removes its writable layer. Idempotent. At most 5 s.
   Status Destroy();
@@ -40,6 +50,7 @@ class Sandbox {
   std::unique_ptr<backend::Instance> instance_;
   std::unique_ptr<ChangeTracker> changes_;
   SandboxId id_;
+  Origin origin_;
   int spool_directory_;
 };
 

@@ -59,8 +59,13 @@ Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec) {
   std::vector<int> fds;
   if (spec.image) fds.push_back(spec.image->get());
   if (spec.workspace) fds.push_back(spec.workspace->directory.get());
+  Sandbox::Origin origin;
+  if (spec.image) origin.image_directory = os::PathOf(*spec.image);
+  if (spec.workspace && spec.workspace->mode == plan::WorkspaceMode::kCopy) {
+    origin.workspace_directory = os::PathOf(spec.workspace->directory);
+  }
   CAISSON_TRY(auto instance, backend::Instance::Create(*link_, MakePlan(spec, id), fds));
-  return std::make_unique<Sandbox>(std::move(instance), std::move(id), spool_directory_.get());
+  return std::make_unique<Sandbox>(std::move(instance), std::move(id), std::move(origin), spool_directory_.get());
 }
 
 }  // namespace caisson::sandbox

@@ -6,9 +6,11 @@
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "caisson/os/identity.h"
 #include "caisson/storage/host_image.h"
+#include "caisson/storage/kept_layer.h"
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/sandbox_folders.h"
 #include "caisson/storage/tree_usage.h"
@@ -46,8 +48,9 @@ class Collector {
   void Images() {
     const os::Fd images(openat(places_.data.get(), "images", kDirectory));
     if (!images.valid()) return;
+    const std::set<std::string> needed = ImagesOfKeptLayers(places_.data);
     for (const Skeleton& skeleton : FindSkeletons(images, HostSkeletonName(places_.host_root.get()))) {
-      if (skeleton.use != SkeletonUse::kLeftOver) continue;
+      if (skeleton.use != SkeletonUse::kLeftOver || needed.contains(skeleton.name)) continue;
       const Bytes held = Held(images, skeleton.name);
       const Result<bool> removed = RemoveSkeleton(images, skeleton.name, deadline_);
       if (removed && !*removed) continue;  // somebody uses it by now

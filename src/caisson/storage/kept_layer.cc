@@ -4,19 +4,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+
+#include "caisson/storage/folder_lock.h"
 
 namespace caisson::storage {
 namespace {
 
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr const char* kRecord = "record";
+constexpr const char* kImage = "image";
 constexpr const char* kUnfinished = "record.new";
 
 }  // namespace
 
-Status KeepLayer(const os::Fd& layer, std::string_view record) {
+Status KeepLayer(const os::Fd& layer, std::string_view record, const std::string& image) {
   if (record.size() > kMaxRecord) return Fail(Error(Code::kInvalidArgument, "the record of a layer is too large"));
+  // A link that is only read, so that nobody has to parse anything to find it.
+  if (!image.empty() && symlinkat(image.c_str(), layer.get(), kImage) != 0 && errno != EEXIST) {
+    return Fail(Error::FromErrno(errno, "cannot note the image of a layer"));
+  }
   const os::Fd file(
       openat(layer.get(), kUnfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot write the record of a layer"));
@@ -30,6 +39,32 @@ Status KeepLayer(const os::Fd& layer, std::string_view record) {
 bool IsKept(const os::Fd& layers, const std::string& name) {
   struct stat info{};
   return fstatat(layers.get(), (name + "/" + kRecord).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+std::string ImageOfKept(const os::Fd& layer) {
+  std::array<char, 256> name{};
+  const ssize_t size = readlinkat(layer.get(), kImage, name.data(), name.size());
+  return size < 0 ? std::string() : std::string(name.data(), static_cast<std::size_t>(size));
+}
+
+std::vector<LayerFolder> LayerFolders(const os::Fd& data) {
+  std::vector<LayerFolder> folders;
+  for (const std::string path : {"sandboxes", "layers", "store/layers"}) {
+    os::Fd folder(openat(data.get(), path.c_str(), kDirectory));
+    if (folder.valid()) folders.push_back({std::move(folder), path != "sandboxes"});
+  }
+  return folders;
+}
+
+std::set<std::string> ImagesOfKeptLayers(const os::Fd& data) {
+  std::set<std::string> images;
+  for (const auto& [folder, is_of_store] : LayerFolders(data)) {
+    for (const std::string& name : NamesIn(folder)) {
+      const os::Fd layer(IsKept(folder, name) ? openat(folder.get(), name.c_str(), kDirectory) : -1);
+      if (layer.valid()) images.insert(ImageOfKept(layer));
+    }
+  }
+  return images;
 }
 
 Result<std::string> ReadRecord(const os::Fd& layer) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -11,11 +13,26 @@ namespace caisson::storage {
 // A layer on disk that outlives its sandbox carries a record of what it belongs to. The record is the mark: with it the
 // layer is nobody's left-over, locked or not. Only root may enter a layer's folder, so that nothing inside made it.
 
-// Writes it, whole or not at all. `record`: what the engine needs to know the layer again, opaque here.
-Status KeepLayer(const os::Fd& layer, std::string_view record);
+// Writes it, whole or not at all. `record`: what the engine needs to know the layer again, opaque here. `image`: the
+// name of the image below `images` that must stay as long as the layer does; empty: none.
+Status KeepLayer(const os::Fd& layer, std::string_view record, const std::string& image);
+
+// The image of a kept layer, empty when it has none there.
+std::string ImageOfKept(const os::Fd& layer);
 
 // `layers`: the folder the layers lie in.
 bool IsKept(const os::Fd& layers, const std::string& name);
+
+// The folders that layers on disk lie in, those that exist and, of a store, only when it is mounted. `data`: the data
+// folder.
+struct LayerFolder {
+  os::Fd folder;
+  bool is_of_store = false;
+};
+std::vector<LayerFolder> LayerFolders(const os::Fd& data);
+
+// The images that kept layers need.
+std::set<std::string> ImagesOfKeptLayers(const os::Fd& data);
 
 // Errors: kNotFound without one; kInternal when it is larger than kMaxRecord.
 Result<std::string> ReadRecord(const os::Fd& layer);

@@ -30,7 +30,7 @@ constexpr std::uint64_t kManyEntries = 256;
 
 bool IsWellFormed(const StorageRequest& request) {
   return request.verb <= StorageVerb::kRemove && request.storage <= plan::Storage::kBtrfs &&
-         request.name[sizeof request.name - 1] == '\0' && request.name[0] != '.' &&
+         request.name[sizeof request.name - 1] == '\0' && request.image[sizeof request.image - 1] == '\0' && request.name[0] != '.' &&
          std::strchr(request.name, '/') == nullptr && (request.verb != StorageVerb::kMake || request.name[0] != '\0');
 }
 
@@ -60,7 +60,8 @@ class Layer : public LayerOwner {
  public:
   Layer(WritableLayer writable, SharedWatch& watch) : writable_(std::move(writable)), watch_(watch) {}
 
-  void Serve(os::Fd engine, std::vector<TrackedLayer::Overlay> overlays) {
+  void Serve(os::Fd engine, std::vector<TrackedLayer::Overlay> overlays, std::string image) {
+    image_ = std::move(image);
     service_.emplace(std::move(engine), TrackedLayer(std::move(overlays), TrackedLayer::Start::kNow));
   }
   int connection() const { return service_ ? service_->connection() : -1; }
@@ -72,7 +73,7 @@ class Layer : public LayerOwner {
     return std::nullopt;
   }
   bool IsFull() override { return writable_.IsFull(); }
-  Status Keep(std::string_view record) override { return writable_.Keep(record); }
+  Status Keep(std::string_view record) override { return writable_.Keep(record, image_); }
 
   bool IsQuicklyRemoved() const { return writable_.IsQuicklyRemoved(); }
   // Lets go of all that keeps the layer's file system busy.
@@ -99,6 +100,7 @@ class Layer : public LayerOwner {
 
   WritableLayer writable_;
   SharedWatch& watch_;
+  std::string image_;
   std::optional<LayerService> service_;
   std::optional<dev_t> watched_;  // its device, once the kernel tells what is touched there
 };
@@ -148,7 +150,7 @@ class Server {
       case StorageVerb::kMake:
         return Make(request);
       case StorageVerb::kTrack:
-        return Track(request.slot, message->fds);
+        return Track(request, message->fds);
       case StorageVerb::kRemove:
         Remove(request.slot);
         return true;
@@ -180,15 +182,15 @@ class Server {
     return Reply(std::nullopt, {mount->get()});
   }
 
-  bool Track(std::uint32_t slot, std::vector<os::Fd>& fds) {
-    const auto found = layers_.find(slot);
+  bool Track(const StorageRequest& request, std::vector<os::Fd>& fds) {
+    const auto found = layers_.find(request.slot);
     if (found == layers_.end() || (fds.size() != 3 && fds.size() != 5)) {
       return Reply(Error::FromErrno(EINVAL, "a layer that cannot be tracked"), {});
     }
     std::vector<TrackedLayer::Overlay> overlays;
     overlays.push_back({"", std::move(fds[1]), std::move(fds[2])});
     if (fds.size() == 5) overlays.push_back({plan::kAgentWorkspace, std::move(fds[3]), std::move(fds[4])});
-    found->second.Serve(std::move(fds[0]), std::move(overlays));
+    found->second.Serve(std::move(fds[0]), std::move(overlays), request.image);
     return Reply(std::nullopt, {});
   }
 

@@ -100,12 +100,12 @@ bool WritableLayer::IsFull() const {
   return is_full || (storage_ == plan::Storage::kBtrfs && RefusesMore(folder_));
 }
 
-Status WritableLayer::Keep(std::string_view record) {
+Status WritableLayer::Keep(std::string_view record, const std::string& image) {
   if (storage_ == plan::Storage::kTmpfs) {
     return Fail(Error(Code::kUnsupported, "a writable layer in memory cannot be kept")
                     .Remedy("choose another storage: btrfs, or directory"));
   }
-  CAISSON_CHECK_OK(KeepLayer(folder_, record));
+  CAISSON_CHECK_OK(KeepLayer(folder_, record, image));
   is_kept_ = true;
   return {};
 }

@@ -53,8 +53,8 @@ class WritableLayer {
   // Whether a program that writes now is told that there is no room.
   bool IsFull() const;
 
-  // From here on Remove leaves it where it is. Errors: kUnsupported for a layer in memory.
-  Status Keep(std::string_view record);
+  // From here on Remove leaves it where it is (kept_layer.h). Errors: kUnsupported for a layer in memory.
+  Status Keep(std::string_view record, const std::string& image);
 
   // Whether Remove takes no time worth speaking of. It may take as long as the layer has files.
   bool IsQuicklyRemoved() const;
