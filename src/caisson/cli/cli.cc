@@ -44,6 +44,10 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
   switch (line->command) {
     case CommandId::kRun:
       return RunCommand(*line);
+    case CommandId::kDiff:
+      return DiffCommand(*line);
+    case CommandId::kDelete:
+      return DeleteCommand(*line);
     case CommandId::kDf:
       return DfCommand(*line);
     case CommandId::kPrune:

@@ -105,11 +105,19 @@ Status TakePositionals(Arguments rest, CommandLine& line) {
   // An option is the more telling of two mistakes.
   const auto option = std::find_if(rest.begin(), rest.end(), [](const auto& text) { return text.starts_with('-'); });
   if (option != rest.end()) return Fail(UnknownOption(line.command, *option));
-  if (line.command == CommandId::kHelp && !rest.empty()) {
-    line.topic = rest.front();
-    if (FindCommand(line.topic) == nullptr) return Fail(UnknownCommand(line.topic));
-    rest.erase(rest.begin());
+  const Operands operands = CommandOf(line.command).operands;
+  if (operands == Operands::kTopic && !rest.empty() && FindCommand(rest.front()) == nullptr) {
+    return Fail(UnknownCommand(rest.front()));
   }
+  const bool needs_one = operands == Operands::kOneId || operands == Operands::kIds;
+  if (needs_one && rest.empty()) {
+    return Fail(Error(Code::kInvalidArgument, std::string(CommandOf(line.command).name) + " needs the id of a sandbox")
+                    .Because("none was given")
+                    .Remedy("`caisson df` lists the kept ones; see `" + HelpOf(line.command) + "`"));
+  }
+  const std::size_t taken = operands == Operands::kNone ? 0 : operands == Operands::kIds ? rest.size() : 1;
+  line.operands.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(std::min(taken, rest.size())));
+  rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(line.operands.size()));
   if (!rest.empty()) return Fail(Unexpected(line.command, rest.front(), line.program.has_value()));
   return {};
 }

@@ -24,7 +24,7 @@ struct CommandLine {
   CommandId command = CommandId::kHelp;
   std::map<Option, std::vector<OptionValue>> values;  // what was given; defaults are not in it
   std::optional<std::vector<std::string>> program;    // what followed "--"; only `run` takes it
-  std::string topic;                                  // of `help COMMAND`
+  std::vector<std::string> operands;                  // as many as the command takes
 
   bool Has(Option option) const { return values.contains(option); }
   // The value that counts: the last one given. nullptr: none.

@@ -126,7 +126,7 @@ TEST(ParseCommandLine, FindsHelp) {
   EXPECT_TRUE(Parse({"run", "-h"})->Has(Option::kHelp));
   EXPECT_EQ(Parse({"--help"})->command, CommandId::kHelp);
   EXPECT_EQ(Parse({"--version"})->command, CommandId::kVersion);
-  EXPECT_EQ(Parse({"help", "run"})->topic, "run");
+  EXPECT_EQ(Parse({"help", "run"})->operands, (Arguments{"run"}));
   EXPECT_FALSE(Parse({"run", "--", "--help"})->Has(Option::kHelp)) << "the program's own";
 }
 

@@ -8,6 +8,9 @@ namespace caisson::cli {
 
 // The command's own status, or one of those that `caisson run --help` lists; 125 when nothing ran.
 int RunCommand(const CommandLine& line);
+// Of sandboxes that were kept.
+int DiffCommand(const CommandLine& line);
+int DeleteCommand(const CommandLine& line);
 // 0 when this host can make sandboxes, 1 when not, 3 when the report could not be written.
 int DoctorCommand(const CommandLine& line, const Environment& environment);
 // What the data folder holds. 3 when that cannot be said.

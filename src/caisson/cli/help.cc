@@ -66,7 +66,7 @@ std::string ProgramHelpText() {
 
 int HelpCommand(const CommandLine& line) {
   if (line.Has(Option::kHelp)) return PrintOrFail(HelpText(line.command), kSuccess, kFailed);
-  const CommandInfo* topic = FindCommand(line.topic);
+  const CommandInfo* topic = line.operands.empty() ? nullptr : FindCommand(line.operands.front());
   return PrintOrFail(topic != nullptr ? HelpText(topic->id) : ProgramHelpText(), kSuccess, kFailed);
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned For(CommandId id) { return 1U << static_cast<unsigned>(id); }
 
 constexpr unsigned kRunOnly = For(CommandId::kRun);
-constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDf) | For(CommandId::kPrune) |
+constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDiff) | For(CommandId::kDelete) | For(CommandId::kDf) | For(CommandId::kPrune) |
                                  For(CommandId::kPurge) | For(CommandId::kDoctor) | For(CommandId::kVersion);
 constexpr unsigned kEvery = kPrintsData | For(CommandId::kHelp);
 
@@ -20,12 +20,18 @@ constexpr const char* kRunExample =
     "  caisson run -- python3 -c 'print(6 * 7)'\n"
     "  caisson run --workspace . --memory 512MiB --timeout 2m -- make test\n"
     "  caisson run --json -- ls -l\n"
-    "  caisson run --tty -- bash\n";
+    "  caisson run --tty -- bash\n"
+    "  caisson run --keep --workspace . -- make\n";
 
 constexpr const char* kRunNotes =
     "Exit status: the command's own; 128+N when signal N ended it; 124 timed out; 125 Caisson failed or was used\n"
     "wrongly, and nothing ran; 126 not executable; 127 not found; 130 cancelled; 137 out of memory.\n"
     "The first Ctrl-C goes to the command, the second ends the sandbox.\n";
+
+constexpr const char* kDiffNotes =
+    "What differs from the image and, in the workspace, from what its folder holds now. ID may be the beginning of an\n"
+    "id. With --patch a unified diff of the files, for git apply or patch; of those that are not text, sizes and\n"
+    "SHA-256. Exit status: 0, or 3 when it cannot be said.\n";
 
 constexpr const char* kPruneNotes =
     "Left-overs are writable layers and cgroups of processes that were killed, and images of older host settings.\n"
@@ -40,6 +46,10 @@ std::vector<CommandInfo> MakeCommands() {
   return {
       {CommandId::kRun, "run", "Run one command in a fresh sandbox, which is destroyed after it",
        "run [OPTIONS] -- COMMAND [ARGUMENT...]", kRunExample, kRunNotes},
+      {CommandId::kDiff, "diff", "Say what is different in a sandbox that was kept", "diff [OPTIONS] ID",
+       "  caisson diff sb_4f\n  caisson diff --patch sb_4f > changes.patch\n", kDiffNotes, Operands::kOneId},
+      {CommandId::kDelete, "delete", "Remove sandboxes that were kept", "delete [OPTIONS] ID...",
+       "  caisson delete sb_4f\n", "Exit status: 0, or 3 when one could not be removed.\n", Operands::kIds},
       {CommandId::kDf, "df", "Say what Caisson keeps on this host and what it takes", "df [OPTIONS]",
        "  caisson df\n  caisson df --json\n", "Exit status: 0, or 3 when it cannot be said.\n"},
       {CommandId::kPrune, "prune", "Remove what nothing needs any more, and say what and how much", "prune [OPTIONS]",
@@ -52,7 +62,7 @@ std::vector<CommandInfo> MakeCommands() {
       {CommandId::kVersion, "version", "Print the version, how it was built and what the kernel offers",
        "version [OPTIONS]", "  caisson version --json\n", ""},
       {CommandId::kHelp, "help", "Explain Caisson or one of its commands", "help [COMMAND]", "  caisson help run\n",
-       ""},
+       "", Operands::kTopic},
   };
 }
 
@@ -86,12 +96,18 @@ std::vector<OptionInfo> MakeOptions() {
        "Where the writable layer lies: tmpfs (in memory, bounded by --disk and half of --memory), btrfs (on disk, bounded by "
        "--disk) or directory (on disk, not bounded)",
        "tmpfs", "CAISSON_STORAGE", kRunOnly},
+      {Option::kKeep, "keep", nullptr,
+       "Keep the sandbox's files, for `caisson diff`, until `caisson delete`. The storage is then btrfs unless --storage "
+       "says directory",
+       "", nullptr, kRunOnly},
       {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},
       {Option::kJson, "json", nullptr, "Print one JSON object; errors too, on stderr", "", nullptr, kPrintsData},
       {Option::kQuiet, "quiet", nullptr, "No notices on stderr, only errors", "", nullptr, kRunOnly},
       {Option::kVerbose, "verbose", nullptr, "Say on stderr what is used and where each value came from", "", nullptr,
        kRunOnly},
       {Option::kYes, "yes", nullptr, "Remove it; without this nothing is removed", "", nullptr, For(CommandId::kPurge)},
+      {Option::kPatch, "patch", nullptr, "Print the changes of files as a unified diff", "", nullptr,
+       For(CommandId::kDiff)},
       {Option::kHelp, "help", nullptr, "Print this help (also -h)", "", nullptr, kEvery},
   };
 }

@@ -8,7 +8,10 @@ namespace caisson::cli {
 
 // The one table of commands and options: parsing, help and the names a mistyped one is compared with come from it.
 
-enum class CommandId : unsigned { kRun, kDf, kPrune, kPurge, kDoctor, kVersion, kHelp };
+enum class CommandId : unsigned { kRun, kDiff, kDelete, kDf, kPrune, kPurge, kDoctor, kVersion, kHelp };
+
+// What stands beside the options.
+enum class Operands { kNone, kTopic, kOneId, kIds };
 
 struct CommandInfo {
   CommandId id;
@@ -17,6 +20,7 @@ struct CommandInfo {
   const char* usage;    // what follows "caisson "
   const char* example;  // whole command lines
   const char* notes;    // shown at the end of its help; may be empty
+  Operands operands = Operands::kNone;
 };
 
 enum class Option {
@@ -32,11 +36,13 @@ enum class Option {
   kNetwork,
   kTier,
   kStorage,
+  kKeep,
   kTty,
   kJson,
   kQuiet,
   kVerbose,
   kYes,
+  kPatch,
   kHelp,
 };
 

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "caisson/base/utf8.h"
+#include "caisson/cli/change_json.h"
 #include "caisson/cli/json_text.h"
 #include "caisson/cli/quantity.h"
 
@@ -33,54 +34,6 @@ void AddOutput(boost::json::object& object, const sandbox::CommandResult& result
   if (result.err.truncated) truncated.emplace_back("stderr");
   object["truncated"] = std::move(truncated);
   object["encoding"] = is_text ? "utf-8" : "base64";
-}
-
-const char* KindName(plan::ChangeKind kind) {
-  switch (kind) {
-    case plan::ChangeKind::kCreated:
-      return "created";
-    case plan::ChangeKind::kModified:
-      return "modified";
-    case plan::ChangeKind::kDeleted:
-      return "deleted";
-    case plan::ChangeKind::kMetadata:
-      return "metadata";
-  }
-  return "modified";
-}
-
-const char* TypeName(plan::EntryType type) {
-  switch (type) {
-    case plan::EntryType::kFile:
-      return "file";
-    case plan::EntryType::kDirectory:
-      return "directory";
-    case plan::EntryType::kSymlink:
-      return "symlink";
-    case plan::EntryType::kOther:
-      return "other";
-  }
-  return "other";
-}
-
-void AddChanges(boost::json::object& object, const std::optional<plan::ChangeList>& list) {
-  object["files_changed"] = nullptr;
-  object["files_changed_truncated"] = list && list->truncated;
-  if (!list) return;
-  boost::json::array entries;
-  for (const plan::Change& change : list->changes) {
-    boost::json::object entry;
-    const bool is_text = IsUtf8(change.path);
-    entry["path"] = is_text ? change.path : Base64(change.path);
-    if (!is_text) entry["encoding"] = "base64";
-    entry["change"] = KindName(change.kind);
-    entry["type"] = TypeName(change.type);
-    entry["size_bytes"] = nullptr;
-    const bool has_size = change.type == plan::EntryType::kFile && change.kind != plan::ChangeKind::kDeleted;
-    if (has_size) entry["size_bytes"] = change.size_bytes;
-    entries.push_back(std::move(entry));
-  }
-  object["files_changed"] = std::move(entries);
 }
 
 boost::json::array HintArray(const std::vector<hint::Hint>& hints) {
@@ -123,7 +76,7 @@ std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& r
   object["cpu_ms"] = RoundedMilliseconds(result.cpu.count());
   object["memory_peak_bytes"] = nullptr;
   if (result.memory_peak_bytes) object["memory_peak_bytes"] = *result.memory_peak_bytes;
-  AddChanges(object, result.files_changed);
+  AddChanges(result.files_changed, object);
   object["checkpoint"] = nullptr;
   object["decision"] = nullptr;
   object["hints"] = HintArray(hints);

@@ -78,6 +78,15 @@ Status ReadChoices(const CommandLine& line, RunRequest& request) {
   constexpr Choice<Only> kTiers[] = {{"auto", Only::kOne}, {"process", Only::kOne}};
   CAISSON_TRY(request.user, ReadChoice<sandbox::User>(line, Option::kUser, kUsers, request.user));
   CAISSON_TRY(request.storage, ReadChoice<plan::Storage>(line, Option::kStorage, kStorages, request.storage));
+  if (line.Has(Option::kKeep)) {
+    request.after = After::kKeep;
+    if (line.Find(Option::kStorage) == nullptr) request.storage = plan::Storage::kBtrfs;
+    if (request.storage == plan::Storage::kTmpfs) {
+      return Fail(Error(Code::kInvalidArgument, "--keep cannot keep what lies in memory")
+                      .Because("the storage is tmpfs")
+                      .Remedy("leave --storage out, or use --storage btrfs or directory"));
+    }
+  }
   if (request.storage == plan::Storage::kDirectory && line.Find(Option::kDisk)) {
     return Fail(Error(Code::kInvalidArgument, "--disk cannot be held with --storage directory")
                     .Because("a directory has no byte limit of its own")

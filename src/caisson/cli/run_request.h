@@ -17,6 +17,7 @@ namespace caisson::cli {
 enum class Notices { kQuiet, kNormal, kVerbose };
 enum class Terminal { kNone, kTty };
 enum class Output { kPassThrough, kJson };
+enum class After { kDestroy, kKeep };  // what becomes of the sandbox's files
 
 struct WorkspaceFolder {
   std::string path;
@@ -36,6 +37,7 @@ struct RunRequest {
   Notices notices = Notices::kNormal;
   Terminal terminal = Terminal::kNone;
   Output output = Output::kPassThrough;
+  After after = After::kDestroy;
 };
 
 // What a command may be given: together, in number, in one piece, in one name.

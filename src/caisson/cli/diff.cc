@@ -1,0 +1,78 @@
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <string>
+
+#include "caisson/base/utf8.h"
+#include "caisson/cli/change_json.h"
+#include "caisson/cli/commands.h"
+#include "caisson/cli/error_output.h"
+#include "caisson/cli/json_text.h"
+#include "caisson/cli/result_json.h"
+#include "caisson/sandbox/file_patch.h"
+#include "caisson/sandbox/kept_sandbox.h"
+
+namespace caisson::cli {
+namespace {
+
+std::string ListText(const plan::ChangeList& list) {
+  std::string text;
+  for (const plan::Change& change : list.changes) {
+    std::string kind = KindName(change.kind);
+    kind.resize(10, ' ');
+    text += kind + Printable(change.path) + (change.type == plan::EntryType::kDirectory ? "/\n" : "\n");
+  }
+  if (list.truncated) text += "and more: the list is cut\n";
+  return text;
+}
+
+// Of all files that changed; what is no file has none.
+Result<std::string> Patch(sandbox::KeptSandbox& kept, const plan::ChangeList& list, sandbox::Escaping escaping) {
+  sandbox::PatchBudget budget;
+  std::string patch;
+  for (std::uint32_t i = 0; i < list.changes.size(); ++i) {
+    const plan::Change& change = list.changes[i];
+    if (change.type != plan::EntryType::kFile || change.kind == plan::ChangeKind::kMetadata) continue;
+    CAISSON_TRY(const sandbox::KeptSandbox::Sides sides, kept.Open(i));
+    CAISSON_TRY(const std::string one, sandbox::FilePatch(change.path, sides.before, sides.after, escaping, budget));
+    patch += one;
+  }
+  return patch + budget.LeftOut();
+}
+
+Result<std::string> Report(const CommandLine& line) {
+  CAISSON_TRY(sandbox::KeptSandbox kept, sandbox::KeptSandbox::Open({}, line.operands.front()));
+  CAISSON_CHECK_OK(kept.StartReading());
+  CAISSON_TRY(const plan::ChangeList list, kept.Changes());
+  const bool json = line.Has(Option::kJson);
+  std::string patch;
+  if (line.Has(Option::kPatch)) {
+    const bool to_eyes = !json && isatty(STDOUT_FILENO) == 1;
+    CAISSON_TRY(patch,
+                Patch(kept, list, to_eyes ? sandbox::Escaping::kForTerminal : sandbox::Escaping::kNone));
+    if (!json) return patch;
+  }
+  if (!json) return ListText(list);
+  boost::json::object object;
+  object["sandbox"] = kept.id();
+  AddChanges(list, object);
+  object["patch"] = nullptr;
+  object["encoding"] = nullptr;
+  if (line.Has(Option::kPatch)) {
+    const bool is_text = IsUtf8(patch);
+    object["patch"] = is_text ? patch : Base64(patch);
+    object["encoding"] = is_text ? "utf-8" : "base64";
+  }
+  return JsonLine(object);
+}
+
+}  // namespace
+
+int DiffCommand(const CommandLine& line) {
+  const Result<std::string> report = Report(line);
+  if (report) return PrintOrFail(*report, kSuccess, kFailed);
+  PrintError(report.error(), line.Has(Option::kJson) ? Format::kJson : Format::kText);
+  return kFailed;
+}
+
+}  // namespace caisson::cli
