@@ -10,3 +10,11 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(Protobuf 3.21 REQUIRED)
 find_package(GTest 1.12 REQUIRED)
+
+# No CMake package of its own.
+find_library(CAISSON_LIBMD NAMES libmd.a REQUIRED)
+find_path(CAISSON_LIBMD_INCLUDE NAMES sha2.h REQUIRED)
+mark_as_advanced(CAISSON_LIBMD CAISSON_LIBMD_INCLUDE)
+add_library(libmd::libmd STATIC IMPORTED)
+set_target_properties(libmd::libmd PROPERTIES IMPORTED_LOCATION ${CAISSON_LIBMD}
+                                              INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_LIBMD_INCLUDE})
