@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "caisson/base/utf8.h"
 #include "caisson/sandbox/line_diff.h"
 #include "caisson/sandbox/patch_text.h"
 

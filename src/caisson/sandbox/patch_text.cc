@@ -61,15 +61,6 @@ void AppendQuoted(std::string& out, unsigned char byte) {
 
 }  // namespace
 
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const Character character = Decode(text);
-    if (!character.valid) return false;
-    text.remove_prefix(character.length);
-  }
-  return true;
-}
-
 std::string PatchName(std::string_view prefix, std::string_view path) {
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
   std::string name = std::string(prefix) + "/";

@@ -8,9 +8,6 @@ namespace caisson::sandbox {
 
 // Text as it goes into a patch. Whatever comes in is any bytes. Pure; private to the module.
 
-// True when `text` is well-formed UTF-8. Source: RFC 3629.
-bool IsUtf8(std::string_view text);
-
 // "PREFIX/PATH" without the path's leading slashes, in double quotes with C and octal escapes when it holds a control
 // character, a quote, a backslash or a byte that is not UTF-8. git-apply(1) and patch(1) read both forms.
 std::string PatchName(std::string_view prefix, std::string_view path);

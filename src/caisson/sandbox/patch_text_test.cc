@@ -11,18 +11,6 @@ std::string ForTerminal(std::string_view text) {
   return out;
 }
 
-TEST(PatchText, KnowsUtf8) {
-  for (const char* good : {"", "plain", "gr\xC3\xBC\xC3\x9F", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\x9F\xBF",
-                           "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"}) {
-    EXPECT_TRUE(IsUtf8(good)) << good;
-  }
-  for (const char* bad :
-       {"\x80", "\xC3", "\xC0\xAF", "\xC1\xBF", "\xE0\x80\xAF", "\xE2\x82", "\xED\xA0\x80", "\xF0\x80\x80\xAF",
-        "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xFF", "\xC3\x28", "a\xFE"}) {
-    EXPECT_FALSE(IsUtf8(bad)) << bad;
-  }
-}
-
 TEST(PatchText, PlainNamesStandAsTheyAre) {
   EXPECT_EQ(PatchName("a", "/home/agent/x.txt"), "a/home/agent/x.txt");
   EXPECT_EQ(PatchName("b", "//x y"), "b/x y");
