@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -25,6 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDataFolder = "/var/lib/caisson";
+// Made by the first run on a host, for all that follow.
+constexpr std::array kStandingFolders = {"images", "sandboxes", "spool"};
+// Stands in a state for what was not looked at.
+constexpr const char* kOthers = "others use Caisson";
 constexpr const char* kLockFile = "/run/caisson/uid-blocks";
 
 std::vector<fs::path> Entries(const fs::path& folder) {
@@ -196,7 +201,9 @@ void AddDescriptors(HostState& state) {
 // next sandbox.
 void AddFiles(HostState& state) {
   for (const fs::path& folder : Entries(kDataFolder)) {
-    state.insert("file " + folder.string());
+    const bool stands =
+        std::find(kStandingFolders.begin(), kStandingFolders.end(), folder.filename()) != kStandingFolders.end();
+    if (!stands) state.insert("file " + folder.string());
     for (const fs::path& entry : Entries(folder)) {
       const bool finished = folder.filename() == "images" && entry.string().find(".new.") == std::string::npos;
       if (!finished) state.insert("file " + entry.string());
@@ -238,7 +245,10 @@ HostState ReadHostState() {
   const std::set<std::string> locked = LockedBlocks();
   AddCgroups(state, locked);
   // Neither a lock nor a file tells whose it is.
-  if (others) return state;
+  if (others) {
+    state.insert(kOthers);
+    return state;
+  }
   for (const std::string& block : locked) state.insert("lock of the uid block " + block);
   AddFiles(state);
   return state;
@@ -249,6 +259,11 @@ HostState AwaitNothingNew(const HostState& before, std::chrono::milliseconds pat
   const HostState first = ReadHostState();
   HostState left;
   std::set_difference(first.begin(), first.end(), before.begin(), before.end(), std::inserter(left, left.end()));
+  left.erase(kOthers);
+  // What was not looked at before is not new now.
+  if (before.contains(kOthers)) {
+    std::erase_if(left, [](const std::string& item) { return item.starts_with("file ") || item.starts_with("lock "); });
+  }
   while (!left.empty() && !deadline.Passed()) {
     poll(nullptr, 0, 10);
     const HostState now = ReadHostState();
