@@ -119,10 +119,7 @@ std::string SlotName(std::uint32_t block) { return "s" + std::to_string(block); 
 class KeeperLoop {
  public:
   KeeperLoop(os::Fd connection, const storage::Places& places, UidBlocks blocks, plan::Expect expect)
-      : connection_(std::move(connection)),
-        places_(places),
-        blocks_(std::move(blocks)),
-        expect_(expect) {}
+      : connection_(std::move(connection)), places_(places), blocks_(std::move(blocks)), expect_(expect) {}
 
   [[noreturn]] void Run() {
     while (true) {
