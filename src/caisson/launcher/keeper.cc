@@ -142,7 +142,7 @@ class KeeperLoop {
  private:
   // Not an error of any slot: what cannot be collected stays, and `caisson prune` says why.
   void Collect() const {
-    (void)storage::CollectLeftOvers(places_, Deadline::In(kCollectionTime), storage::Measure::kNo);
+    (void)storage::CollectLeftOvers(places_, Deadline::In(kCollectionTime), storage::Effort::kBrief);
   }
 
   Result<Slot> MakeSlot() {
