@@ -18,6 +18,7 @@
 
 #include "caisson/os/cgroup.h"
 #include "caisson/os/fd.h"
+#include "caisson/storage/store_upkeep.h"
 #include "caisson/storage/uid_blocks.h"
 #include "support/caisson_run.h"
 #include "support/integration_test.h"
@@ -92,6 +93,26 @@ TEST_F(HostStateTest, SeesALoopDevice) {
   EXPECT_EQ(ioctl(device.get(), LOOP_CLR_FD), 0);
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_NE(seen.begin()->find(folder / "file"), std::string::npos) << *seen.begin();
+}
+
+// On a store of the host's own: its subvolume and quota group are made and removed beside whatever else it holds.
+TEST_F(HostStateTest, SeesASubvolumeAndAQuotaGroup) {
+  RunScript({}, "true");  // makes the folders
+  if (!NobodyElse()) GTEST_SKIP() << "others on this host use Caisson now";
+  const os::Fd data(open("/var/lib/caisson", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto layers = storage::OpenStore(data, "/var/lib/caisson", storage::MountStore::kIfNeeded);
+  if (!layers || !*layers) GTEST_SKIP() << "this host has no store";
+  const std::string name = UniqueMarker();
+  {
+    const auto layer = (*layers)->CreateLayer(name, MiB(1));
+    ASSERT_TRUE(layer) << layer.error().message();
+  }
+  const HostState subvolumes = New("subvolume ");
+  const HostState groups = New("quota group ");
+  EXPECT_TRUE((*layers)->DeleteLayer(name));
+  if (!NobodyElse()) GTEST_SKIP() << "others on this host use Caisson now";
+  EXPECT_EQ(subvolumes.size(), 1U);
+  EXPECT_EQ(groups.size(), 2U);
 }
 
 TEST_F(HostStateTest, SeesADescriptor) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,8 @@
 #include <sstream>
 
 #include "caisson/base/deadline.h"
+#include "caisson/os/btrfs.h"
+#include "caisson/os/fd.h"
 #include "caisson/os/identity.h"
 #include "support/temp_folder.h"
 
@@ -25,6 +28,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDataFolder = "/var/lib/caisson";
+// Made by the first run on a host, for all that follow.
+constexpr std::array kStanding = {"images", "sandboxes", "spool", "store.img", "store.lock", "store"};
+constexpr const char* kStoreMount = "/var/lib/caisson/store";
+constexpr const char* kStoreFile = "/var/lib/caisson/store.img";
+// Stands in a state for what was not looked at.
+constexpr const char* kOthers = "others use Caisson";
 constexpr const char* kLockFile = "/run/caisson/uid-blocks";
 
 std::vector<fs::path> Entries(const fs::path& folder) {
@@ -101,7 +110,9 @@ bool AddProcesses(HostState& state) {
 
 void AddMounts(HostState& state) {
   std::istringstream lines(ReadFile("/proc/self/mountinfo"));
-  for (std::string line; std::getline(lines, line);) state.insert("mount " + line);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(std::string(" ") + kStoreMount + " ") == std::string::npos) state.insert("mount " + line);
+  }
 }
 
 std::string WithInode(const std::string& path) {
@@ -150,8 +161,26 @@ void AddCgroups(HostState& state, const std::set<std::string>& locked) {
 void AddLoopDevices(HostState& state) {
   for (const fs::path& device : Entries("/sys/block")) {
     const std::string file = ReadFile(device / "loop/backing_file");
-    if (!file.empty())
+    if (!file.empty() && file != std::string(kStoreFile) + "\n")
       state.insert("loop device " + device.filename().string() + " " + file.substr(0, file.find('\n')));
+  }
+}
+
+// Of the store that stands mounted, all but the top level of its file system: subvolumes, also those that the kernel is
+// still clearing away, and quota groups.
+void AddStore(HostState& state) {
+  const os::Fd root(open(kStoreMount, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!root.valid() || !os::IsBtrfs(root)) return;
+  const auto top = os::SubvolumeOf(root);
+  if (!top) return;
+  (void)os::SyncFileSystem(root);  // so that the kernel clears now
+  if (const auto subvolumes = os::NestedSubvolumes(root, *top)) {
+    for (const os::SubvolumeId id : *subvolumes) state.insert("subvolume " + std::to_string(id.value));
+  }
+  const auto groups = os::ReadQuotaUsage(root, os::QuotaGroup{0}, os::QuotaGroup{~std::uint64_t{0}});
+  if (!groups) return;
+  for (const os::QuotaUsage& usage : *groups) {
+    if (usage.group != os::QuotaGroup::Of(*top)) state.insert("quota group " + std::to_string(usage.group.value));
   }
 }
 
@@ -196,7 +225,8 @@ void AddDescriptors(HostState& state) {
 // next sandbox.
 void AddFiles(HostState& state) {
   for (const fs::path& folder : Entries(kDataFolder)) {
-    state.insert("file " + folder.string());
+    const bool stands = std::find(kStanding.begin(), kStanding.end(), folder.filename()) != kStanding.end();
+    if (!stands) state.insert("file " + folder.string());
     for (const fs::path& entry : Entries(folder)) {
       const bool finished = folder.filename() == "images" && entry.string().find(".new.") == std::string::npos;
       if (!finished) state.insert("file " + entry.string());
@@ -238,9 +268,13 @@ HostState ReadHostState() {
   const std::set<std::string> locked = LockedBlocks();
   AddCgroups(state, locked);
   // Neither a lock nor a file tells whose it is.
-  if (others) return state;
+  if (others) {
+    state.insert(kOthers);
+    return state;
+  }
   for (const std::string& block : locked) state.insert("lock of the uid block " + block);
   AddFiles(state);
+  AddStore(state);
   return state;
 }
 
@@ -249,6 +283,14 @@ HostState AwaitNothingNew(const HostState& before, std::chrono::milliseconds pat
   const HostState first = ReadHostState();
   HostState left;
   std::set_difference(first.begin(), first.end(), before.begin(), before.end(), std::inserter(left, left.end()));
+  left.erase(kOthers);
+  // What was not looked at before is not new now.
+  if (before.contains(kOthers)) {
+    std::erase_if(left, [](const std::string& item) {
+      return item.starts_with("file ") || item.starts_with("lock ") || item.starts_with("subvolume ") ||
+             item.starts_with("quota group ");
+    });
+  }
   while (!left.empty() && !deadline.Passed()) {
     poll(nullptr, 0, 10);
     const HostState now = ReadHostState();

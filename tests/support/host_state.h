@@ -10,9 +10,9 @@ namespace caisson::support {
 
 // What Caisson can leave behind on this host, one line each, with what tells it from another of the same name: its
 // processes below this one, mounts, cgroups, loop devices, System V objects of root's and of its own users, named
-// network namespaces, descriptors of this process, locked blocks of user ids, files of the data folder. What others on
-// the same host have in use is left out, as far as the kernel tells: locks and files are left out altogether while
-// there are others.
+// network namespaces, descriptors of this process, locked blocks of user ids, files of the data folder, subvolumes and
+// quota groups of the store. What others on the same host have in use is left out, as far as the kernel tells; locks,
+// files and what the store holds do not tell, and are left out while there are others.
 using HostState = std::set<std::string>;
 
 HostState ReadHostState();

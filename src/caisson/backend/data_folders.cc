@@ -76,7 +76,7 @@ Result<DataFolders> DataFolders::Open(const std::string& data, const std::string
 }
 
 Result<storage::Places> OpenExistingPlaces(const std::string& data, const std::string& runtime) {
-  storage::Places places;
+  storage::Places places{.data = {}, .runtime = {}, .host_root = {}, .data_path = data};
   CAISSON_TRY(places.data, OpenIfThere(data));
   CAISSON_TRY(places.runtime, OpenIfThere(runtime));
   places.host_root.Reset(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

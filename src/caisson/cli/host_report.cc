@@ -167,8 +167,9 @@ std::string RemovalJson(const storage::Collected& collected, Tense tense) {
     removed.push_back(std::move(entry));
   }
   boost::json::object whole;
-  whole["removed"] = tense == Tense::kDone ? std::move(removed) : boost::json::array();
-  whole["would_remove"] = tense == Tense::kDone ? boost::json::array() : std::move(removed);
+  whole["removed"] = boost::json::array();
+  whole["would_remove"] = boost::json::array();
+  whole[tense == Tense::kDone ? "removed" : "would_remove"] = std::move(removed);
   whole["failed"] = NamesAndReasons(collected.failed);
   whole["kept"] = NamesAndReasons(collected.kept);
   whole[tense == Tense::kDone ? "freed_bytes" : "would_free_bytes"] = FreedBytes(collected);

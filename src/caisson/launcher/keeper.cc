@@ -119,10 +119,7 @@ std::string SlotName(std::uint32_t block) { return "s" + std::to_string(block); 
 class KeeperLoop {
  public:
   KeeperLoop(os::Fd connection, const storage::Places& places, UidBlocks blocks, plan::Expect expect)
-      : connection_(std::move(connection)),
-        places_(places),
-        blocks_(std::move(blocks)),
-        expect_(expect) {}
+      : connection_(std::move(connection)), places_(places), blocks_(std::move(blocks)), expect_(expect) {}
 
   [[noreturn]] void Run() {
     while (true) {
@@ -145,7 +142,7 @@ class KeeperLoop {
  private:
   // Not an error of any slot: what cannot be collected stays, and `caisson prune` says why.
   void Collect() const {
-    (void)storage::CollectLeftOvers(places_, Deadline::In(kCollectionTime), storage::Measure::kNo);
+    (void)storage::CollectLeftOvers(places_, Deadline::In(kCollectionTime), storage::Effort::kBrief);
   }
 
   Result<Slot> MakeSlot() {

@@ -341,7 +341,8 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   // caller sees as the root.
   const storage::Places places{.data = std::move(inputs.data),
                                .runtime = std::move(inputs.runtime),
-                               .host_root = os::Fd(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC))};
+                               .host_root = os::Fd(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                               .data_path = "the data folder"};
   if (const Status left = os::LeaveChroot(); !left) return Report(inputs.engine, Step::kHostImage, left.error());
   auto keeper = Keeper::Start(places, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());

@@ -23,7 +23,7 @@ Result<storage::Inventory> ReadHostInventory(const HostFolders& folders) {
 
 Result<storage::Collected> PruneHost(const HostFolders& folders) {
   CAISSON_TRY(const storage::Places places, OpenPlaces(folders));
-  return storage::CollectLeftOvers(places, Deadline(Deadline::Clock::time_point::max()), storage::Measure::kYes);
+  return storage::CollectLeftOvers(places, Deadline(Deadline::Clock::time_point::max()), storage::Effort::kWhole);
 }
 
 Result<storage::Collected> PurgeHost(const HostFolders& folders, storage::PurgeMode mode) {

@@ -27,8 +27,8 @@ Error OutOfTime() { return Error(Code::kDeadlineExceeded, "no time was left for 
 
 class Collector {
  public:
-  Collector(const Places& places, const Deadline& deadline, Measure measure)
-      : places_(places), deadline_(deadline), measure_(measure) {}
+  Collector(const Places& places, const Deadline& deadline, Effort effort)
+      : places_(places), deadline_(deadline), effort_(effort) {}
 
   void Layers() {
     const os::Fd folder(openat(places_.data.get(), "sandboxes", kDirectory));
@@ -43,6 +43,23 @@ class Collector {
         Note(ItemKind::kLayer, layer.name, {}, Fail(OutOfTime()));
       }
     }
+  }
+
+  // A store that cannot be opened is told by whoever needs it; its left-overs stay in it.
+  void StoreLayers() {
+    const MountStore mount = effort_ == Effort::kWhole ? MountStore::kIfNeeded : MountStore::kNo;
+    auto store = OpenStore(places_.data, places_.data_path, mount);
+    if (!store) collected_.failed.push_back({ItemKind::kFile, "store", store.error()});
+    if (!store || !*store) return;
+    const os::Fd folder = OpenStoreLayers(places_.data);
+    for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
+      if (layer.owner != Owner::kNobody || deadline_.Passed()) continue;
+      const os::Fd own = TakeLeftOverFolder(folder, layer.name);
+      if (!own.valid()) continue;
+      const Bytes held = Held(folder, layer.name);
+      Note(ItemKind::kLayer, layer.name, held, (*store)->DeleteLayer(layer.name));
+    }
+    if (!deadline_.Passed()) (*store)->RemoveLeftOvers();  // snapshots and quota groups that belong to no layer
   }
 
   void Images() {
@@ -62,7 +79,7 @@ class Collector {
 
  private:
   Bytes Held(const os::Fd& folder, const std::string& name) const {
-    return measure_ == Measure::kYes ? AllocatedBy(folder, name.c_str()) : Bytes{};
+    return effort_ == Effort::kWhole ? AllocatedBy(folder, name.c_str()) : Bytes{};
   }
 
   void Note(ItemKind kind, const std::string& name, Bytes freed, const Status& status) {
@@ -75,7 +92,7 @@ class Collector {
 
   const Places& places_;
   const Deadline& deadline_;
-  Measure measure_;
+  Effort effort_;
   Collected collected_;
 };
 
@@ -124,20 +141,21 @@ Status CollectCgroups(UidBlocks* blocks, const Deadline& deadline, Collected& co
   return {};
 }
 
-Result<Collected> CollectLeftOvers(const Places& places, const Deadline& deadline, Measure measure) {
+Result<Collected> CollectLeftOvers(const Places& places, const Deadline& deadline, Effort effort) {
   std::optional<UidBlocks> blocks;
   if (places.runtime.valid()) {
     CAISSON_TRY(blocks, UidBlocks::OpenExisting(places.runtime));
   }
-  Collected collected = CollectFolders(places, deadline, measure);
+  Collected collected = CollectFolders(places, deadline, effort);
   CAISSON_CHECK_OK(CollectCgroups(blocks ? &*blocks : nullptr, deadline, collected));
   return collected;
 }
 
-Collected CollectFolders(const Places& places, const Deadline& deadline, Measure measure) {
-  Collector collector(places, deadline, measure);
+Collected CollectFolders(const Places& places, const Deadline& deadline, Effort effort) {
+  Collector collector(places, deadline, effort);
   if (places.data.valid()) {
     collector.Layers();
+    collector.StoreLayers();
     collector.Images();
   }
   return std::move(collector.collected());

@@ -11,12 +11,15 @@
 
 namespace caisson::storage {
 
-enum class Measure { kNo, kYes };
+enum class Effort {
+  kBrief,  // what is at hand; sizes are 0
+  kWhole,  // mounts the store when there is one, and measures
+};
 
 struct Removed {
   ItemKind kind = ItemKind::kLayer;
   std::string name;
-  Bytes freed;  // with Measure::kYes
+  Bytes freed;  // with Effort::kWhole
 };
 
 struct NotRemoved {
@@ -36,10 +39,10 @@ struct Collected {
 // nothing in use is ever taken; a cgroup that holds a process counts as in use, since the kernel ends those of a dead
 // launcher by itself. What is not done by the deadline is left for the next time. Safe against others that do the same.
 // Errors: cgroups or lock files cannot be read; with them nothing is half done.
-Result<Collected> CollectLeftOvers(const Places& places, const Deadline& deadline, Measure measure);
+Result<Collected> CollectLeftOvers(const Places& places, const Deadline& deadline, Effort effort);
 
 // The part of it that lies in the data folder.
-Collected CollectFolders(const Places& places, const Deadline& deadline, Measure measure);
+Collected CollectFolders(const Places& places, const Deadline& deadline, Effort effort);
 
 // Removes the cgroups without an owner alone. `blocks`: an own description of the lock file, or nullptr where there is
 // none.

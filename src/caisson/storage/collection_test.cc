@@ -27,7 +27,9 @@ class Collection : public testing::Test {
     host_.Make("etc");
     host_.Make("usr");
   }
-  Places OpenPlaces() const { return {.data = data_.Again(), .runtime = {}, .host_root = host_.Again()}; }
+  Places OpenPlaces() const {
+    return {.data = data_.Again(), .runtime = {}, .host_root = host_.Again(), .data_path = data_.path()};
+  }
   std::string Current() const { return HostSkeletonName(host_.fd().get()); }
 
   ScratchFolder data_;
@@ -51,13 +53,13 @@ TEST_F(Collection, TakesLayersThatNobodyHasLocked) {
   data_.Write("sandboxes/dead/file", 100'000);
   data_.Write("sandboxes/live/file", 1000);
   const Places places = OpenPlaces();
-  Collected collected = CollectFolders(places, Never(), Measure::kYes);
+  Collected collected = CollectFolders(places, Never(), Effort::kWhole);
   EXPECT_EQ(NamesOf(collected), std::vector<std::string>{"dead"});
   EXPECT_GE(collected.removed[0].freed.value, 100'000U);
   EXPECT_TRUE(collected.failed.empty());
   EXPECT_FALSE(data_.Has("sandboxes/dead"));
   EXPECT_TRUE(data_.Has("sandboxes/live/file"));
-  EXPECT_TRUE(NamesOf(CollectFolders(places, Never(), Measure::kYes)).empty()) << "a second time finds nothing";
+  EXPECT_TRUE(NamesOf(CollectFolders(places, Never(), Effort::kWhole)).empty()) << "a second time finds nothing";
 }
 
 TEST_F(Collection, TakesImagesOfOlderSettingsUnlessSomebodyUsesThem) {
@@ -67,14 +69,14 @@ TEST_F(Collection, TakesImagesOfOlderSettingsUnlessSomebodyUsesThem) {
   host_.Make("lib");  // the host's settings change
   ASSERT_NE(Current(), older);
   const Places places = OpenPlaces();
-  EXPECT_TRUE(NamesOf(CollectFolders(places, Never(), Measure::kNo)).empty()) << "it is in use";
+  EXPECT_TRUE(NamesOf(CollectFolders(places, Never(), Effort::kBrief)).empty()) << "it is in use";
   EXPECT_TRUE(data_.Has("images/" + older + "/etc"));
   first.reset();
   {
     const auto second = PrepareHostImage(host_.fd().get(), images.get());
     ASSERT_TRUE(second);
   }
-  EXPECT_EQ(NamesOf(CollectFolders(places, Never(), Measure::kNo)), std::vector<std::string>{older});
+  EXPECT_EQ(NamesOf(CollectFolders(places, Never(), Effort::kBrief)), std::vector<std::string>{older});
   EXPECT_EQ(NamesIn(images), std::vector<std::string>{Current()}) << "the one that fits is kept";
 }
 
@@ -85,7 +87,8 @@ TEST_F(Collection, TakesHalfMadeImagesUnlessTheirMakerLives) {
   data_.Make("images/other");
   const os::Fd images = data_.Open("images");
   const os::Fd live = TryOwnFolder(images, "host-1.new.live");
-  EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Measure::kNo)), std::vector<std::string>{"host-1.new.dead"});
+  EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Effort::kBrief)),
+            std::vector<std::string>{"host-1.new.dead"});
   EXPECT_TRUE(data_.Has("images/host-1.new.live"));
   EXPECT_TRUE(data_.Has("images/other")) << "nothing says that it is Caisson's";
 }
@@ -96,19 +99,19 @@ TEST_F(Collection, FollowsNoLinkOfALayer) {
   data_.Make("sandboxes/dead");
   ASSERT_EQ(symlinkat("../../outside", data_.fd().get(), "sandboxes/dead/link"), 0);
   ASSERT_EQ(symlinkat("../outside", data_.fd().get(), "sandboxes/link"), 0);
-  EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Measure::kYes)), std::vector<std::string>{"dead"});
+  EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Effort::kWhole)), std::vector<std::string>{"dead"});
   EXPECT_TRUE(data_.Has("outside/precious"));
 }
 
 TEST_F(Collection, StopsAtItsDeadlineAndGoesOnTheNextTime) {
   data_.Make("sandboxes/dead");
   for (int i = 0; i < 100; ++i) data_.Write("sandboxes/dead/" + std::to_string(i), 0);
-  const Collected none = CollectFolders(OpenPlaces(), Deadline::In(std::chrono::milliseconds(-1)), Measure::kNo);
+  const Collected none = CollectFolders(OpenPlaces(), Deadline::In(std::chrono::milliseconds(-1)), Effort::kBrief);
   EXPECT_TRUE(none.removed.empty());
   ASSERT_EQ(none.failed.size(), 1U);
   EXPECT_EQ(none.failed[0].error.code(), Code::kDeadlineExceeded);
   EXPECT_TRUE(data_.Has("sandboxes/dead/99"));
-  EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Measure::kNo)), std::vector<std::string>{"dead"});
+  EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Effort::kBrief)), std::vector<std::string>{"dead"});
 }
 
 TEST_F(Collection, ASkeletonRemovedWhileItIsAskedForIsMadeAgain) {

@@ -36,8 +36,7 @@ void AddImages(const Places& places, Inventory& inventory) {
   }
 }
 
-void AddLayers(const Places& places, Inventory& inventory) {
-  const os::Fd folder = OpenBelow(places.data, "sandboxes");
+void AddLayers(const os::Fd& folder, Inventory& inventory) {
   if (!folder.valid()) return;
   for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
     inventory.items.push_back(
@@ -69,7 +68,8 @@ Result<Inventory> ReadInventory(const Places& places) {
   Inventory inventory;
   if (places.data.valid()) {
     AddImages(places, inventory);
-    AddLayers(places, inventory);
+    AddLayers(OpenBelow(places.data, "sandboxes"), inventory);
+    AddLayers(OpenStoreLayers(places.data), inventory);
     inventory.store = ReadStore(places.data);
     inventory.spool = AllocatedBy(places.data, "spool");
     struct statvfs space{};

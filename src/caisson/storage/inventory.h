@@ -15,9 +15,10 @@ namespace caisson::storage {
 
 // Where Caisson keeps things on this host, each folder open or, where it does not exist, invalid.
 struct Places {
-  os::Fd data;       // the data folder
-  os::Fd runtime;    // the folder of lock files
-  os::Fd host_root;  // what the image `host` is made from
+  os::Fd data;            // the data folder
+  os::Fd runtime;         // the folder of lock files
+  os::Fd host_root;       // what the image `host` is made from
+  std::string data_path;  // names the data folder in errors
 };
 
 enum class ItemKind {

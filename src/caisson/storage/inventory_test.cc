@@ -33,7 +33,8 @@ TEST(ReadInventory, TellsWhatIsInUseFromWhatIsLeftOver) {
   UidBlocks blocks = *UidBlocks::Open(runtime.fd());
   ASSERT_TRUE(*blocks.TakeThis(5));
 
-  const Places places{.data = data.Again(), .runtime = runtime.Again(), .host_root = host.Again()};
+  const Places places{
+      .data = data.Again(), .runtime = runtime.Again(), .host_root = host.Again(), .data_path = data.path()};
   const auto inventory = ReadInventory(places);
   if (!inventory) GTEST_SKIP() << "no cgroups here: " << inventory.error().message();
   ASSERT_NE(Find(*inventory, "live"), nullptr);

@@ -1,13 +1,16 @@
 #include "caisson/storage/purge.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
+#include "caisson/os/btrfs.h"
 #include "caisson/storage/folder_lock.h"
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/store_upkeep.h"
@@ -17,6 +20,8 @@ namespace caisson::storage {
 namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+// The kernel gives back a deleted layer within a minute.
+constexpr std::chrono::seconds kEndOfGroups{60};
 const Deadline kNoDeadline(Deadline::Clock::time_point::max());
 
 Error StillInUse(const std::vector<std::uint32_t>& blocks) {
@@ -78,6 +83,7 @@ class Purger {
 
   void DataFolder(const std::string& path) {
     if (!places_.data.valid()) return;
+    StoreOfTheDataFolder();
     for (const std::string& name : MountsIn(places_.data)) {
       Do(ItemKind::kMount, path + "/" + name, {}, [&] { return UnmountIn(places_.data, name); });
     }
@@ -89,6 +95,33 @@ class Purger {
     }
     Empty(places_.data, path);
     Folder(places_.data, path);
+  }
+
+  // Of a store in a file, all goes with the file. In the data folder's own file system its subvolumes and quota groups
+  // have to go one by one, and the groups only when the kernel has given back what they count.
+  void StoreOfTheDataFolder() {
+    if (mode_ == PurgeMode::kShow || ReadStore(places_.data)) return;
+    auto store = OpenStore(places_.data, places_.data_path, MountStore::kNo);
+    if (store && !*store) return;
+    if (!store) {
+      collected_.failed.push_back({ItemKind::kFolder, "layers", store.error()});
+      return;
+    }
+    if (const auto names = (*store)->ListLayers()) {
+      for (const std::string& name : *names) {
+        Do(ItemKind::kLayer, name, {}, [&] { return (*store)->DeleteLayer(name); });
+      }
+    }
+    (*store)->RemoveLeftOvers();
+    const Deadline deadline = Deadline::In(kEndOfGroups);
+    while ((*store)->CollectGroups() > 0 && !deadline.Passed()) {
+      (void)os::SyncFileSystem(places_.data);
+      poll(nullptr, 0, 100);
+    }
+    if (const std::size_t left = (*store)->CollectGroups(); left > 0) {
+      const Error error(Code::kConflict, std::to_string(left) + " quota groups still count deleted layers");
+      collected_.failed.push_back({ItemKind::kFolder, "layers", error});
+    }
   }
 
   void RuntimeFolder(const std::string& path) {

@@ -21,7 +21,7 @@ class PurgeFolders : public testing::Test {
     scratch_.Make("runtime");
     scratch_.Write("data/unknown", 100);
   }
-  Places OpenPlaces() const { return {scratch_.Open("data"), scratch_.Open("runtime"), scratch_.Again()}; }
+  Places OpenPlaces() const { return {scratch_.Open("data"), scratch_.Open("runtime"), scratch_.Again(), Data()}; }
   std::string Data() const { return scratch_.path() + "/data"; }
   std::string Runtime() const { return scratch_.path() + "/runtime"; }
 

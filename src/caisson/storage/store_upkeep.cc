@@ -7,14 +7,17 @@
 
 #include <cerrno>
 
+#include "caisson/os/btrfs.h"
+#include "caisson/storage/btrfs_store.h"
 #include "caisson/storage/folder_lock.h"
+#include "caisson/storage/store_file.h"
 
 namespace caisson::storage {
 namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-constexpr const char* kFile = "store.img";
 constexpr const char* kMount = "store";
+constexpr const char* kLayers = "layers";
 constexpr std::uint64_t kStatBlock = 512;
 
 bool IsMount(const os::Fd& data, const std::string& name) {
@@ -28,7 +31,8 @@ bool IsMount(const os::Fd& data, const std::string& name) {
 
 std::optional<StoreUsage> ReadStore(const os::Fd& data) {
   struct stat info{};
-  if (fstatat(data.get(), kFile, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (fstatat(data.get(), kStoreFileName, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+    return std::nullopt;
   StoreUsage usage{.size = {static_cast<std::uint64_t>(info.st_size)},
                    .allocated = {static_cast<std::uint64_t>(info.st_blocks) * kStatBlock},
                    .used = {}};
@@ -38,6 +42,21 @@ std::optional<StoreUsage> ReadStore(const os::Fd& data) {
     usage.used = {(space.f_blocks - space.f_bfree) * space.f_frsize};
   }
   return usage;
+}
+
+os::Fd OpenStoreLayers(const os::Fd& data) {
+  if (IsMount(data, kMount)) {
+    const os::Fd root(openat(data.get(), kMount, kDirectory));
+    return os::Fd(root.valid() ? openat(root.get(), kLayers, kDirectory) : -1);
+  }
+  return os::Fd(os::IsBtrfs(data) ? openat(data.get(), kLayers, kDirectory) : -1);
+}
+
+Result<std::optional<BtrfsLayers>> OpenStore(const os::Fd& data, const std::string& data_path, MountStore mount) {
+  const bool at_hand = OpenStoreLayers(data).valid();
+  if (!at_hand && (mount == MountStore::kNo || !ReadStore(data))) return std::nullopt;
+  CAISSON_TRY(BtrfsStore store, BtrfsStore::Open(data, data_path, IfMissing::kFail));
+  return BtrfsLayers(std::move(store));
 }
 
 bool IsMountPoint(const os::Fd& folder) { return IsMount(folder, ""); }

@@ -7,12 +7,13 @@
 #include "caisson/base/result.h"
 #include "caisson/base/units.h"
 #include "caisson/os/fd.h"
+#include "caisson/storage/btrfs_layers.h"
 
 namespace caisson::storage {
 
-// All that the upkeep of the data folder knows of a store: a file system of Caisson's own in the file `store.img`,
-// mounted at `store`. The file's own driver makes it; what a new kind of store needs counted or taken down is added
-// here.
+// All that the upkeep of the data folder knows of a store of writable layers (btrfs_store.h): a file system of
+// Caisson's own in the file `store.img`, mounted at `store`, or the data folder's own. What a new kind of store needs
+// counted, collected or taken down is added here.
 
 struct StoreUsage {
   Bytes size;       // of the file, holes included
@@ -22,6 +23,15 @@ struct StoreUsage {
 
 // Nothing when there is no file.
 std::optional<StoreUsage> ReadStore(const os::Fd& data);
+
+// The folder of its layers, which are locked as those of sandbox_folders.h are. Invalid when there is none, or when its
+// file is not mounted.
+os::Fd OpenStoreLayers(const os::Fd& data);
+
+enum class MountStore { kNo, kIfNeeded };
+
+// The layers of the store, for removing them. Nothing when there is no store, or with kNo none at hand.
+Result<std::optional<BtrfsLayers>> OpenStore(const os::Fd& data, const std::string& data_path, MountStore mount);
 
 // The names below `data` that other mounts of this mount namespace lie at: what has to go before the folder can.
 std::vector<std::string> MountsIn(const os::Fd& data);
