@@ -4,7 +4,7 @@ namespace caisson::sandbox {
 
 ChangeSpans::Id ChangeTracker::Begin() {
   const std::lock_guard lock(mutex_);
-  if (unknown_change_ || always_ || spans_.size() > 0) {
+  if (unknown_change_ || always_ || spans_.size() + unasked_ > 0) {
     if (const auto report = layer_.TakeReport(ScopeBeside(spans_.size()))) spans_.Add(report->list);
     unknown_change_ = false;
   }
@@ -27,9 +27,15 @@ void ChangeTracker::Abandon(ChangeSpans::Id id) {
   unknown_change_ = true;
 }
 
-void ChangeTracker::ExpectChange() {
-  const std::lock_guard lock(mutex_);
-  unknown_change_ = true;
+ChangeTracker::Unasked::Unasked(ChangeTracker& tracker) : tracker_(tracker) {
+  const std::lock_guard lock(tracker_.mutex_);
+  ++tracker_.unasked_;
+}
+
+ChangeTracker::Unasked::~Unasked() {
+  const std::lock_guard lock(tracker_.mutex_);
+  --tracker_.unasked_;
+  tracker_.unknown_change_ = true;
 }
 
 void ChangeTracker::ExpectChangesAlways() {

@@ -68,7 +68,7 @@ class Waiter {
 
   void TakeChanges(CommandResult& result) {
     if (!Leaf().Emptied(Deadline::In(std::chrono::milliseconds(0)))) state_.changes->ExpectChangesAlways();
-    if (!state_.span) return state_.changes->ExpectChange();
+    if (!state_.span) return state_.unasked.reset();
     auto changes = state_.changes->End(*std::exchange(state_.span, std::nullopt));
     if (!changes) return;
     result.files_changed = std::move(changes->list);
