@@ -133,7 +133,11 @@ Command& Command::operator=(Command&& other) noexcept {
 
 Command::~Command() {
   if (state_ == nullptr || state_->failed) return;
-  if (!state_->over) state_->started.leaf->Kill();
+  if (!state_->over) {
+    state_->started.leaf->Kill();
+    // What a dying process does to files, closing them at the least, must not be taken for the next command's doing.
+    if (!state_->started.leaf->Emptied(Deadline::In(kKillPatience))) state_->changes->ExpectChangesAlways();
+  }
   state_->instance->Return(*std::move(state_->started.leaf));
 }
 

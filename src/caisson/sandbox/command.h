@@ -80,7 +80,8 @@ struct CommandResult {
   bool disk_full = false;  // at its end there is no room in the writable layer; known with files_changed only
 };
 
-// One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree.
+// One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree and waits until it is
+// gone, at most 1 s.
 class Command {
  public:
   struct State;
