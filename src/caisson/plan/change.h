@@ -10,7 +10,7 @@ enum class ChangeKind : std::uint8_t {
   kCreated,
   kModified,  // its content, or what a link points to, or its type
   kDeleted,
-  kMetadata,  // mode, owner, times or attributes, not the content
+  kMetadata,  // mode or owner; of a file times and attributes too; not the content
 };
 
 enum class EntryType : std::uint8_t { kFile, kDirectory, kSymlink, kOther };

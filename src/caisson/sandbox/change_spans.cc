@@ -28,18 +28,29 @@ ChangeSpans::Id ChangeSpans::Begin() {
 void ChangeSpans::Add(const plan::ChangeList& report) {
   for (auto& [id, span] : spans_) {
     span.truncated = span.truncated || report.truncated;
-    for (const plan::Change& change : report.changes) {
-      const auto [place, is_new] = span.changes.emplace(change.path, change);
-      if (is_new) continue;
-      const auto kind = Together(place->second.kind, change.kind);
-      if (!kind) {
-        span.changes.erase(place);
-        continue;
-      }
-      place->second = change;
-      place->second.kind = *kind;
-    }
+    for (const plan::Change& change : report.changes) AddTo(span, change);
   }
+}
+
+void ChangeSpans::AddTo(Span& span, const plan::Change& change) {
+  const auto place = span.changes.find(change.path);
+  if (place == span.changes.end()) {
+    // Full for good: of a path that was left out nobody knows what it was when the span began.
+    span.is_full = span.is_full || span.changes.size() == kMaxHeld || span.bytes + change.path.size() > kMaxHeldBytes;
+    span.truncated = span.truncated || span.is_full;
+    if (span.is_full) return;
+    span.bytes += change.path.size();
+    span.changes.emplace(change.path, change);
+    return;
+  }
+  const auto kind = Together(place->second.kind, change.kind);
+  if (!kind) {
+    span.bytes -= change.path.size();
+    span.changes.erase(place);
+    return;
+  }
+  place->second = change;
+  place->second.kind = *kind;
 }
 
 plan::ChangeList ChangeSpans::End(Id id) {

@@ -12,6 +12,10 @@ namespace caisson::sandbox {
 // command's changes are those of every report between its start and its end, taken together. Pure; not thread-safe.
 class ChangeSpans {
  public:
+  // What one span holds until its end, however many reports there are meanwhile.
+  static constexpr std::size_t kMaxHeld = 4 * plan::kMaxChanges;
+  static constexpr std::size_t kMaxHeldBytes = 4 * plan::kMaxChangeBytes;
+
   using Id = std::uint64_t;
 
   std::size_t size() const { return spans_.size(); }
@@ -24,8 +28,12 @@ class ChangeSpans {
  private:
   struct Span {
     std::map<std::string, plan::Change> changes;
+    std::size_t bytes = 0;  // of their paths
+    bool is_full = false;   // takes no further path
     bool truncated = false;
   };
+  static void AddTo(Span& span, const plan::Change& change);
+
   std::map<Id, Span> spans_;
   Id last_ = 0;
 };

@@ -84,5 +84,29 @@ TEST(ChangeSpans, ManyReportsTogetherStayBounded) {
   EXPECT_TRUE(list.truncated);
 }
 
+TEST(ChangeSpans, AFullSpanTakesNoFurtherPathAndSaysSo) {
+  ChangeSpans spans;
+  const auto id = spans.Begin();
+  plan::ChangeList many;
+  for (std::size_t i = 0; i < ChangeSpans::kMaxHeld; ++i) {
+    many.changes.push_back({.path = "/many/" + std::to_string(i), .kind = ChangeKind::kCreated});
+  }
+  spans.Add(many);
+  spans.Add(List({{"/left out", ChangeKind::kCreated}}));
+  for (plan::Change& change : many.changes) change.kind = ChangeKind::kDeleted;
+  spans.Add(many);
+  spans.Add(List({{"/left out", ChangeKind::kDeleted}}));
+  EXPECT_EQ(Text(spans.End(id)), "truncated");
+}
+
+TEST(ChangeSpans, LongPathsFillASpanToo) {
+  ChangeSpans spans;
+  const auto id = spans.Begin();
+  const std::string longest(ChangeSpans::kMaxHeldBytes - 1, 'x');
+  spans.Add(List({{("/" + longest).c_str(), ChangeKind::kCreated}}));
+  spans.Add(List({{("/" + longest).c_str(), ChangeKind::kDeleted}, {"/a", ChangeKind::kCreated}}));
+  EXPECT_EQ(Text(spans.End(id)), "created /a;");
+}
+
 }  // namespace
 }  // namespace caisson::sandbox

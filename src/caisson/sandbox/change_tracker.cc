@@ -4,8 +4,9 @@ namespace caisson::sandbox {
 
 ChangeSpans::Id ChangeTracker::Begin() {
   const std::lock_guard lock(mutex_);
-  if (unknown_change_ || always_ || spans_.size() > 0) {
-    if (const auto report = layer_.TakeReport(ScopeBeside(spans_.size()), plan::CheckRoom::kNo)) spans_.Add(report->list);
+  if (unknown_change_ || always_ || spans_.size() + unasked_ > 0) {
+    const auto report = layer_.TakeReport(ScopeBeside(spans_.size()), plan::CheckRoom::kNo);
+    if (report) spans_.Add(report->list);
     unknown_change_ = false;
   }
   return spans_.Begin();
@@ -27,9 +28,15 @@ void ChangeTracker::Abandon(ChangeSpans::Id id) {
   unknown_change_ = true;
 }
 
-void ChangeTracker::ExpectChange() {
-  const std::lock_guard lock(mutex_);
-  unknown_change_ = true;
+ChangeTracker::Unasked::Unasked(ChangeTracker& tracker) : tracker_(tracker) {
+  const std::lock_guard lock(tracker_.mutex_);
+  ++tracker_.unasked_;
+}
+
+ChangeTracker::Unasked::~Unasked() {
+  const std::lock_guard lock(tracker_.mutex_);
+  --tracker_.unasked_;
+  tracker_.unknown_change_ = true;
 }
 
 void ChangeTracker::ExpectChangesAlways() {

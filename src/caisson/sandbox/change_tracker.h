@@ -26,19 +26,31 @@ class ChangeTracker {
   // The same, when nobody wants to know.
   void Abandon(ChangeSpans::Id id);
 
-  // Something that no span covers may have changed files just now, or may do so as long as the sandbox lives.
-  void ExpectChange();
+  // As long as this exists something changes files that nobody will ask about. Those who ask about their own see it.
+  class Unasked {
+   public:
+    explicit Unasked(ChangeTracker& tracker);
+    ~Unasked();
+    Unasked(const Unasked&) = delete;
+    Unasked& operator=(const Unasked&) = delete;
+
+   private:
+    ChangeTracker& tracker_;
+  };
+
+  // Something that no span covers may change files as long as the sandbox lives.
   void ExpectChangesAlways();
 
  private:
-  // Other commands that run, and processes that outlived theirs, may have files open.
-  plan::ReportScope ScopeBeside(std::size_t others) const {
-    return always_ || others > 0 ? plan::ReportScope::kEverything : plan::ReportScope::kClosedFiles;
+  // Others that run beside the one who asks, and processes that outlived their command, may have files open.
+  plan::ReportScope ScopeBeside(std::size_t spans) const {
+    return always_ || spans + unasked_ > 0 ? plan::ReportScope::kEverything : plan::ReportScope::kClosedFiles;
   }
 
   backend::Layer& layer_;
   std::mutex mutex_;
   ChangeSpans spans_;
+  std::size_t unasked_ = 0;
   bool unknown_change_ = false;
   bool always_ = false;
 };

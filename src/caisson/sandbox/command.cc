@@ -71,7 +71,7 @@ class Waiter {
 
   void TakeChanges(CommandResult& result) {
     if (!Leaf().Emptied(Deadline::In(std::chrono::milliseconds(0)))) state_.changes->ExpectChangesAlways();
-    if (!state_.span) return state_.changes->ExpectChange();
+    if (!state_.span) return state_.unasked.reset();
     const auto* exited = std::get_if<Exited>(&result.outcome);
     const bool succeeded = exited != nullptr && exited->code == 0;
     auto changes = state_.changes->End(*std::exchange(state_.span, std::nullopt),
@@ -142,7 +142,11 @@ Command& Command::operator=(Command&& other) noexcept {
 
 Command::~Command() {
   if (state_ == nullptr || state_->failed) return;
-  if (!state_->over) state_->started.leaf->Kill();
+  if (!state_->over) {
+    state_->started.leaf->Kill();
+    // What a dying process does to files, closing them at the least, must not be taken for the next command's doing.
+    if (!state_->started.leaf->Emptied(Deadline::In(kKillPatience))) state_->changes->ExpectChangesAlways();
+  }
   state_->instance->Return(*std::move(state_->started.leaf));
 }
 

@@ -85,7 +85,8 @@ struct CommandResult {
   bool disk_full = false;  // it failed, and at its end there was no room in the writable layer; with files_changed only
 };
 
-// One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree.
+// One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree and waits until it is
+// gone, at most 1 s.
 class Command {
  public:
   struct State;

@@ -27,9 +27,10 @@ struct Command::State {
   Spool spool = Spool::kDiscard;
   int spool_directory = -1;
   bool is_terminal = false;
-  ChangeTracker* changes = nullptr;     // outlives its commands
-  std::optional<ChangeSpans::Id> span;  // when its changes are reported
-  bool over = false;                    // nothing of it has to be killed any more
+  ChangeTracker* changes = nullptr;               // outlives its commands
+  std::optional<ChangeSpans::Id> span;            // when its changes are reported
+  std::optional<ChangeTracker::Unasked> unasked;  // when they are not
+  bool over = false;                              // nothing of it has to be killed any more
 };
 
 }  // namespace caisson::sandbox

@@ -43,6 +43,7 @@ class Operation {
     if (path.empty() || path.find('\0') != std::string_view::npos || path.size() >= 4096) {
       return Fail(Error(Code::kInvalidArgument, "a path is empty, longer than 4095 bytes or holds a zero byte"));
     }
+    const ChangeTracker::Unasked unasked(changes_);
     CAISSON_TRY(backend::Instance::Started started, instance_.Start(request_));
     if (started.error != 0) {
       return Fail(Error::FromErrno(started.error, "cannot start a file operation: " + started.step));
@@ -51,7 +52,6 @@ class Operation {
                      OutputStream(std::move(started.stdio[1]), -1, OutputCapture(kMaxReply, Spool::kDiscard, -1)),
                      std::nullopt, -1);
     const CommandPump::Event event = pump.Run(Deadline::In(kPatience));
-    changes_.ExpectChange();
     const bool expired = std::holds_alternative<CommandPump::Expired>(event);
     if (expired) started.leaf->Kill();
     instance_.Return(*std::move(started.leaf));

@@ -46,7 +46,11 @@ Result<Command> Sandbox::Start(const CommandSpec& spec) {
   state->spool_directory = spool_directory_;
   state->is_terminal = spec.terminal.has_value();
   state->changes = changes_.get();
-  if (spec.report_changes == ReportChanges::kYes) state->span = changes_->Begin();
+  if (spec.report_changes == ReportChanges::kYes) {
+    state->span = changes_->Begin();
+  } else {
+    state->unasked.emplace(*changes_);
+  }
   CAISSON_TRY(state->started, instance_->Start(request));
   if (state->started.error != 0) state->failed = Explain(state->started);
   return Command(std::move(state));

@@ -1,5 +1,6 @@
 #include "caisson/storage/compare_trees.h"
 
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,40 @@ bool SameContent(const os::Fd& a, const os::Fd& b) {
     if (*n < kBlock) return true;
   }
   return false;
+}
+
+// Source: xattr(7); what the kernel lets a list of names or a value hold.
+constexpr std::size_t kMaxAttribute = 65'536;
+// Of the values of one file. One that has more counts as changed.
+constexpr std::size_t kMaxAttributes = std::size_t{1} << 20U;
+
+// The names of what a user can set with setxattr(2), access lists too. Absent when they cannot be read.
+std::optional<std::set<std::string>> AttributeNames(const os::Fd& file) {
+  std::string list(kMaxAttribute, '\0');
+  const ssize_t size = flistxattr(file.get(), list.data(), list.size());
+  if (size < 0) return errno == EOPNOTSUPP ? std::make_optional<std::set<std::string>>() : std::nullopt;
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < static_cast<std::size_t>(size); at = list.find('\0', at) + 1) {
+    std::string name = list.c_str() + at;
+    if (name.starts_with("user.") || name.starts_with("system.posix_acl_")) names.insert(std::move(name));
+  }
+  return names;
+}
+
+bool SameAttributes(const os::Fd& a, const os::Fd& b) {
+  const auto names = AttributeNames(a);
+  if (!names || names != AttributeNames(b)) return false;
+  std::string first(kMaxAttribute, '\0');
+  std::string second(kMaxAttribute, '\0');
+  std::size_t total = 0;
+  for (const std::string& name : *names) {
+    const ssize_t size = fgetxattr(a.get(), name.c_str(), first.data(), first.size());
+    if (size < 0 || size != fgetxattr(b.get(), name.c_str(), second.data(), second.size())) return false;
+    const auto bytes = static_cast<std::size_t>(size);
+    total += bytes;
+    if (total > kMaxAttributes || std::memcmp(first.data(), second.data(), bytes) != 0) return false;
+  }
+  return true;
 }
 
 // A name in the overlay at one of the two moments: its entry in the upper layer, if it has one, and the folder of the
@@ -150,6 +185,7 @@ class Comparison {
     if (x.upper != nullptr) return ChangeKind::kModified;  // the content of before is gone
     if (!SameLowerContent(path, x, y)) return ChangeKind::kModified;
     if (!SameTime(x.stamp->modified, y.stamp->modified)) return ChangeKind::kMetadata;
+    if (y.stamp->IsFile() && !SameAttributes(Open(path, x), Open(path, y))) return ChangeKind::kMetadata;
     return RightsDifference(x, y);
   }
 

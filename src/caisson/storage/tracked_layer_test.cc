@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -114,6 +115,18 @@ TEST_F(TrackedLayerTest, SameSizeSameTimeIsStillSeenAgainstTheImage) {
   const timespec times[] = {before.st_atim, before.st_mtim};
   ASSERT_EQ(utimensat(AT_FDCWD, Merged("readme").c_str(), times, 0), 0);
   EXPECT_EQ(Report(), "modified /readme\n");
+}
+
+TEST_F(TrackedLayerTest, AttributesOfAFileAreMetadata) {
+  const std::string file = Merged("readme");
+  if (setxattr(file.c_str(), "user.colour", "red", 3, 0) != 0) GTEST_SKIP() << "no attributes of users here";
+  EXPECT_EQ(Report(), "metadata /readme\n");
+  ASSERT_EQ(setxattr(file.c_str(), "user.colour", "tan", 3, 0), 0);
+  EXPECT_EQ(Report(), "metadata /readme\n");
+  EXPECT_EQ(Report(), "");
+  ASSERT_EQ(setxattr(Merged("docs/one").c_str(), "user.colour", "red", 3, 0), 0);
+  ASSERT_EQ(removexattr(Merged("docs/one").c_str(), "user.colour"), 0);
+  EXPECT_EQ(Report(), "");
 }
 
 TEST_F(TrackedLayerTest, OpeningForWritingAloneIsNoChange) {

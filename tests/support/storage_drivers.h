@@ -1,0 +1,18 @@
+#pragma once
+
+#include <array>
+
+#include "caisson/plan/launch_plan.h"
+
+namespace caisson::support {
+
+// What a writable layer can lie on: what holds for one of these must hold for each.
+struct StorageDriver {
+  const char* name;  // of the option --storage
+  plan::Storage storage;
+};
+
+inline constexpr std::array kStorageDrivers = {StorageDriver{"tmpfs", plan::Storage::kTmpfs},
+                                               StorageDriver{"directory", plan::Storage::kDirectory}};
+
+}  // namespace caisson::support
