@@ -15,13 +15,35 @@ Result<std::unique_ptr<Variant>> MakeBubblewrap() {
                              "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "/bin/true"});
 }
 
+std::vector<SeriesName> MakeSeriesNames() {
+  std::vector<SeriesName> names = {
+      {kForkExec},
+      {kFloor},
+      {kBubblewrap},
+      {kEngineCold},
+      {kEngineColdReport},
+      {kEngineColdDirectory},
+      {kRunCold},
+      {kExecRunning},
+      {kExecRunningReport},
+      {kFloor, Group::kQuiet},
+      {kBubblewrap, Group::kQuiet},
+      {kEngineCold, Group::kQuiet},
+  };
+  for (const WorkSeries& series : AllWorkSeries()) names.push_back({series.name, series.group});
+  return names;
+}
+
+const WorkSeries* FindWork(std::string_view name) {
+  const auto& all = AllWorkSeries();
+  const auto found = std::find_if(all.begin(), all.end(), [name](const WorkSeries& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 const std::vector<SeriesName>& AllSeries() {
-  static const std::vector<SeriesName> kSeries = {
-      {kForkExec},    {kFloor},       {kBubblewrap},       {kEngineCold},       {kRunCold},
-      {kExecRunning}, {kFloor, true}, {kBubblewrap, true}, {kEngineCold, true},
-  };
+  static const std::vector<SeriesName> kSeries = MakeSeriesNames();
   return kSeries;
 }
 
@@ -29,9 +51,14 @@ std::string_view NoteOf(std::string_view variant) {
   if (variant == kForkExec) return "fork and execve from a small static program";
   if (variant == kFloor) return "seven namespaces, overlay on tmpfs, proc, pivot_root; no cgroup, no seccomp";
   if (variant == kBubblewrap) return "no overlay, no cgroup, no seccomp";
-  if (variant == kEngineCold) return "create, true, destroy through the library";
+  if (variant == kEngineCold) return "create, true, destroy through the library; what it changed is not reported";
+  if (variant == kEngineColdReport) return "the same with the report, which is what a caller gets by default";
+  if (variant == kEngineColdDirectory) return "as engine_cold, with the writable layer on disk";
   if (variant == kRunCold) return "the whole process `caisson run -- /bin/true`";
-  return "true in a sandbox that stays";
+  if (variant == kExecRunning) return "true in a sandbox that stays; what it changed is not reported";
+  if (variant == kExecRunningReport) return "the same with the report, which is what a caller gets by default";
+  const WorkSeries* work = FindWork(variant);
+  return work == nullptr ? std::string_view() : work->note;
 }
 
 Result<Variant*> Catalogue::Get(std::string_view name) {
@@ -51,9 +78,42 @@ Result<std::unique_ptr<Variant>> Catalogue::Make(std::string_view name) {
     const auto request = name == kFloor ? FloorRequest::kFloor : FloorRequest::kForkExec;
     return std::make_unique<ReferenceVariant>(*program, request);
   }
+  if (const WorkSeries* work = FindWork(name)) return MakeWork(*work);
   CAISSON_TRY(auto* engine, Engine());
-  if (name == kExecRunning) return ExecRunningVariant::Make(*engine);
-  return std::make_unique<EngineColdVariant>(*engine);
+  EngineCase engine_case;
+  if (name == kEngineColdDirectory) engine_case.storage = plan::Storage::kDirectory;
+  if (name == kEngineColdReport || name == kExecRunningReport) engine_case.report = sandbox::ReportChanges::kYes;
+  if (name == kExecRunning || name == kExecRunningReport) return ExecRunningVariant::Make(*engine, engine_case);
+  return std::make_unique<EngineColdVariant>(*engine, engine_case);
+}
+
+Result<std::unique_ptr<Variant>> Catalogue::MakeWork(const WorkSeries& series) {
+  CAISSON_TRY(Workplace* const place, PlaceOf(series));
+  return WorkVariant::Make(series, *place);
+}
+
+// A report depends on what else was done in the sandbox, so each of those series has one of its own.
+Result<Workplace*> Catalogue::PlaceOf(const WorkSeries& series) {
+  if (series.timed == Timed::kCommand) {
+    CAISSON_TRY(auto made, MakePlace(series));
+    own_places_.push_back(std::move(made));
+    return own_places_.back().get();
+  }
+  for (const MadePlace& one : shared_places_) {
+    if (one.place == series.place && one.storage == series.storage) return one.made.get();
+  }
+  CAISSON_TRY(auto made, MakePlace(series));
+  shared_places_.push_back({series.place, series.storage, std::move(made)});
+  return shared_places_.back().made.get();
+}
+
+Result<std::unique_ptr<Workplace>> Catalogue::MakePlace(const WorkSeries& series) {
+  CAISSON_TRY(auto* engine, Engine());  // makes the data folder, too
+  if (series.place == Place::kSandbox) {
+    return SandboxWorkplace::Make(*engine, program_directory_, series.storage, series.report);
+  }
+  if (series.storage == plan::Storage::kTmpfs) return NativeWorkplace::MakeInMemory(program_directory_);
+  return NativeWorkplace::MakeOnDisk(program_directory_, sandbox::EngineOptions{}.data_directory);
 }
 
 Result<FloorProgram*> Catalogue::References() {

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "bench/engine_variants.h"
+#include "bench/group.h"
 #include "bench/reference_variants.h"
 #include "bench/variant.h"
+#include "bench/work_series.h"
+#include "bench/work_variants.h"
 #include "caisson/base/result.h"
 
 namespace caisson::bench {
@@ -18,17 +21,20 @@ inline constexpr std::string_view kForkExec = "fork_exec";
 inline constexpr std::string_view kFloor = "floor";
 inline constexpr std::string_view kBubblewrap = "bubblewrap";
 inline constexpr std::string_view kEngineCold = "engine_cold";
+inline constexpr std::string_view kEngineColdReport = "engine_cold_report";
+inline constexpr std::string_view kEngineColdDirectory = "engine_cold_directory";
 inline constexpr std::string_view kRunCold = "run_cold";
 inline constexpr std::string_view kExecRunning = "exec_running";
+inline constexpr std::string_view kExecRunningReport = "exec_running_report";
 // Appended to the name of a variant measured after a quiet second.
 inline constexpr std::string_view kQuietSuffix = "_quiet";
 
 // One line of the plan: a series has a name of its own, the quiet one of a variant another than the tight one.
 struct SeriesName {
   std::string_view variant;
-  bool quiet = false;
+  Group group = Group::kTight;
 
-  std::string Text() const { return std::string(variant) + std::string(quiet ? kQuietSuffix : ""); }
+  std::string Text() const { return std::string(variant) + std::string(group == Group::kQuiet ? kQuietSuffix : ""); }
 };
 
 // Every series, in the order of the table.
@@ -53,10 +59,20 @@ class Catalogue {
   Result<std::unique_ptr<Variant>> Make(std::string_view name);
   Result<FloorProgram*> References();
   Result<sandbox::Sandboxes*> Engine();
+  Result<std::unique_ptr<Variant>> MakeWork(const WorkSeries& series);
+  Result<Workplace*> PlaceOf(const WorkSeries& series);
+  Result<std::unique_ptr<Workplace>> MakePlace(const WorkSeries& series);
 
   std::string program_directory_;
   std::optional<Result<std::unique_ptr<FloorProgram>>> references_;
   std::optional<Result<std::unique_ptr<sandbox::Sandboxes>>> engine_;
+  struct MadePlace {
+    Place place;
+    plan::Storage storage;
+    std::unique_ptr<Workplace> made;
+  };
+  std::vector<MadePlace> shared_places_;
+  std::vector<std::unique_ptr<Workplace>> own_places_;
   std::vector<Made> variants_;  // after what they borrow, so that they go first
 };
 

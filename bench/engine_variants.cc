@@ -8,9 +8,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Errors also when the command did anything but exit with status 0.
-Status RunTrue(sandbox::Sandbox& sandbox) {
+Status RunTrue(sandbox::Sandbox& sandbox, sandbox::ReportChanges report) {
   sandbox::CommandSpec spec;
   spec.argv = {"/bin/true"};
+  spec.report_changes = report;
   CAISSON_TRY(auto command, sandbox.Start(spec));
   CAISSON_TRY(const auto result, command.Wait());
   const auto* exited = std::get_if<sandbox::Exited>(&result.outcome);
@@ -31,21 +32,25 @@ Result<std::unique_ptr<sandbox::Sandboxes>> StartEngine(const std::string& progr
 
 Result<std::chrono::nanoseconds> EngineColdVariant::RunOnce() {
   const auto start = Clock::now();
-  CAISSON_TRY(auto sandbox, engine_.Create({}));
-  CAISSON_CHECK_OK(RunTrue(*sandbox));
+  sandbox::SandboxSpec spec;
+  spec.storage = case_.storage;
+  CAISSON_TRY(auto sandbox, engine_.Create(std::move(spec)));
+  CAISSON_CHECK_OK(RunTrue(*sandbox, case_.report));
   CAISSON_CHECK_OK(sandbox->Destroy());
   sandbox.reset();
   return Clock::now() - start;
 }
 
-Result<std::unique_ptr<Variant>> ExecRunningVariant::Make(sandbox::Sandboxes& engine) {
-  CAISSON_TRY(auto sandbox, engine.Create({}));
-  return std::make_unique<ExecRunningVariant>(std::move(sandbox));
+Result<std::unique_ptr<Variant>> ExecRunningVariant::Make(sandbox::Sandboxes& engine, EngineCase engine_case) {
+  sandbox::SandboxSpec spec;
+  spec.storage = engine_case.storage;
+  CAISSON_TRY(auto sandbox, engine.Create(std::move(spec)));
+  return std::make_unique<ExecRunningVariant>(std::move(sandbox), engine_case);
 }
 
 Result<std::chrono::nanoseconds> ExecRunningVariant::RunOnce() {
   const auto start = Clock::now();
-  CAISSON_CHECK_OK(RunTrue(*sandbox_));
+  CAISSON_CHECK_OK(RunTrue(*sandbox_, case_.report));
   return Clock::now() - start;
 }
 

@@ -16,6 +16,7 @@
 #include "bench/promise.h"
 #include "bench/report.h"
 #include "bench/rounds.h"
+#include "bench/work_series.h"
 #include "caisson/os/fd.h"
 
 namespace caisson::bench {
@@ -33,12 +34,12 @@ constexpr auto kQuietSecond = 1000ms;
 void Say(int fd, const std::string& text) { static_cast<void>(os::WriteAll(fd, text)); }
 
 bool Selected(const Options& options, const SeriesName& name) {
-  if (name.quiet && options.quiet_rounds == 0) return false;
+  if (name.group == Group::kQuiet && options.quiet_rounds == 0) return false;
   return options.only.empty() || std::find(options.only.begin(), options.only.end(), name.Text()) != options.only.end();
 }
 
 Series MakeSeries(Catalogue& catalogue, const SeriesName& name) {
-  Series series{.name = name.Text(), .note = NoteOf(name.variant), .skipped = {}, .samples = {}};
+  Series series{.name = name.Text(), .group = name.group, .note = NoteOf(name.variant), .skipped = {}, .samples = {}};
   if (const auto variant = catalogue.Get(name.variant)) {
     series.variant = *variant;
   } else {
@@ -47,18 +48,31 @@ Series MakeSeries(Catalogue& catalogue, const SeriesName& name) {
   return series;
 }
 
+int RoundsOf(const Options& options, Group group) {
+  constexpr int kLongShare = 15;
+  if (group == Group::kQuiet) return options.quiet_rounds;
+  return group == Group::kLong ? std::max(1, options.rounds / kLongShare) : options.rounds;
+}
+
+std::vector<Promise> Promises() {
+  std::vector<Promise> all = AllPromises();
+  const std::vector<Promise>& work = WorkPromises();
+  all.insert(all.end(), work.begin(), work.end());
+  return all;
+}
+
 std::vector<Series> Measure(const Options& options, Catalogue& catalogue) {
   std::vector<Series> all;
   for (const auto& name : AllSeries()) {
     if (Selected(options, name)) all.push_back(MakeSeries(catalogue, name));
   }
-  std::vector<Series*> tight;
-  std::vector<Series*> quiet;
-  for (auto& one : all) {
-    if (one.variant != nullptr) (one.name.ends_with(kQuietSuffix) ? quiet : tight).push_back(&one);
+  for (const Group group : {Group::kTight, Group::kReport, Group::kLong, Group::kQuiet}) {
+    std::vector<Series*> members;
+    for (auto& one : all) {
+      if (one.variant != nullptr && one.group == group) members.push_back(&one);
+    }
+    RunInterleaved(members, RoundsOf(options, group), group == Group::kQuiet ? kQuietSecond : 0ms);
   }
-  RunInterleaved(tight, options.rounds, 0ms);
-  RunInterleaved(quiet, options.quiet_rounds, kQuietSecond);
   return all;
 }
 
@@ -101,7 +115,7 @@ int Run(const std::vector<std::string_view>& arguments) {
   }
   Catalogue catalogue(*directory);
   const auto series = Measure(*options, catalogue);
-  const auto verdicts = Judge(series, AllPromises());
+  const auto verdicts = Judge(series, Promises());
   Say(options->json_file == "-" ? STDERR_FILENO : STDOUT_FILENO, FormatTable(series, verdicts));
   if (!options->json_file.empty()) {
     if (const auto written = WriteJson(options->json_file, FormatJson(series, verdicts)); !written) {

@@ -9,7 +9,7 @@
 namespace caisson::bench {
 
 struct Options {
-  int rounds = 150;
+  int rounds = 150;               // of Group::kTight and kReport; kLong has a fifteenth
   int quiet_rounds = 10;          // 0: no quiet series
   std::string json_file;          // empty: no JSON
   std::vector<std::string> only;  // names of series; empty: all
@@ -19,10 +19,10 @@ struct Options {
 inline constexpr std::string_view kUsage =
     "caisson-bench [--rounds N] [--quiet-rounds N] [--only NAME]... [--json FILE]\n"
     "\n"
-    "Measures what a sandbox costs against what the kernel and bubblewrap take, in one interleaved run,\n"
-    "and judges the promises. Needs root.\n"
+    "Measures what a sandbox costs against what the kernel and bubblewrap take, what the report of changed\n"
+    "files costs, and file work inside against outside, interleaved, and judges the promises. Needs root.\n"
     "\n"
-    "  --rounds N        samples of every variant (150)\n"
+    "  --rounds N        samples of every variant, a fifteenth of those that take long (150)\n"
     "  --quiet-rounds N  samples after a quiet second (10; 0: none)\n"
     "  --only NAME       measure this series only; may be repeated\n"
     "  --json FILE       write the numbers there; - is standard output, and the table goes to standard error\n"

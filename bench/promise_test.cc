@@ -12,7 +12,16 @@ Series Measured(std::string name, int median) {
   return series;
 }
 
-const std::vector<Promise> kPromise = {{"a / b", "a", "b", 1.5}};
+Series Measured(std::string name, const std::vector<int>& times) {
+  Series series;
+  series.name = std::move(name);
+  for (const int time : times) series.samples.Add(std::chrono::nanoseconds(time));
+  return series;
+}
+
+const std::vector<Promise> kPromise = {{"a / b", "a", "b", 1.5, Rule::kMedians}};
+const std::vector<Promise> kPairPromise = {{"a / b", "a", "b", 1.5, Rule::kPairs}};
+const std::vector<Promise> kToldOnly = {{"a / b", "a", "b", std::nullopt, Rule::kMedians}};
 
 TEST(JudgeTest, MeetsAtTheLimitAndMissesAboveIt) {
   EXPECT_EQ(Judge({Measured("a", 150), Measured("b", 100)}, kPromise)[0].standing, Standing::kMet);
@@ -39,8 +48,38 @@ TEST(JudgeTest, OneFailedSampleBreaksThePromise) {
   EXPECT_EQ(Judge({failing, Measured("b", 100)}, kPromise)[0].standing, Standing::kMissed);
 }
 
+TEST(JudgeTest, ComparesSamplesOfTheSameRound) {
+  // The machine was ten times as slow in the last two rounds of five.
+  const std::vector<Series> drifting = {Measured("a", {120, 120, 120, 1200, 1200}),
+                                        Measured("b", {100, 100, 100, 1000, 1000})};
+  const auto verdicts = Judge(drifting, kPairPromise);
+  ASSERT_TRUE(verdicts[0].ratio.has_value());
+  ASSERT_TRUE(verdicts[0].extra.has_value());
+  EXPECT_DOUBLE_EQ(*verdicts[0].ratio, 1.2);
+  EXPECT_EQ(*verdicts[0].extra, std::chrono::nanoseconds(20));
+  EXPECT_EQ(verdicts[0].standing, Standing::kMet);
+  EXPECT_EQ(Judge({Measured("a", {151, 151, 1}), Measured("b", {100, 100, 100})}, kPairPromise)[0].standing,
+            Standing::kMissed);
+}
+
+TEST(JudgeTest, HasNoPairsWhenARoundIsMissing) {
+  EXPECT_EQ(Judge({Measured("a", {1, 1}), Measured("b", {1})}, kPairPromise)[0].standing, Standing::kNotMeasured);
+  auto failing = Measured("a", {1});
+  failing.samples.AddFailure(Error(Code::kInternal, "broken"));
+  EXPECT_EQ(Judge({failing, Measured("b", {1})}, kPairPromise)[0].standing, Standing::kMissed);
+}
+
+TEST(JudgeTest, TellsWhatIsNotPromised) {
+  const auto verdicts = Judge({Measured("a", 900), Measured("b", 100)}, kToldOnly);
+  EXPECT_EQ(verdicts[0].standing, Standing::kNotPromised);
+  ASSERT_TRUE(verdicts[0].ratio.has_value());
+  EXPECT_DOUBLE_EQ(*verdicts[0].ratio, 9);
+}
+
 TEST(AllPromisesTest, EveryLimitIsPositive) {
-  for (const auto& promise : AllPromises()) EXPECT_GT(promise.limit, 0) << promise.text;
+  for (const auto& promise : AllPromises()) {
+    EXPECT_GT(promise.limit.value_or(1), 0) << promise.text;
+  }
 }
 
 }  // namespace

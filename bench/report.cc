@@ -13,8 +13,8 @@
 namespace caisson::bench {
 namespace {
 
-constexpr int kNameWidth = 20;
-constexpr int kPromiseWidth = 46;
+constexpr int kNameWidth = 40;
+constexpr int kPromiseWidth = 50;
 constexpr int kNumberWidth = 10;
 
 double Milliseconds(std::chrono::nanoseconds span) { return std::chrono::duration<double, std::milli>(span).count(); }
@@ -26,10 +26,10 @@ std::string Fixed(std::optional<double> value, int decimals, std::string_view ab
   return text.str();
 }
 
-// A series after a quiet second is compared with the base after a quiet second.
+// A series after a quiet second is compared with the base after a quiet second, other work with none.
 std::optional<double> RatioTo(const std::vector<Series>& all, const Series& one, std::string_view base) {
-  const bool quiet = one.name.ends_with(kQuietSuffix);
-  return MedianRatio(all, one.name, std::string(base) + std::string(quiet ? kQuietSuffix : ""));
+  if (one.group != Group::kTight && one.group != Group::kQuiet) return std::nullopt;
+  return MedianRatio(all, one.name, std::string(base) + std::string(one.group == Group::kQuiet ? kQuietSuffix : ""));
 }
 
 std::string Quoted(std::string_view text) {
@@ -68,13 +68,28 @@ void AddRow(std::ostringstream& out, const std::vector<Series>& all, const Serie
   out << '\n';
 }
 
+std::string Extra(const Verdict& verdict, int decimals, std::string_view absent) {
+  return verdict.extra ? Fixed(Milliseconds(*verdict.extra), decimals, absent) : std::string(absent);
+}
+
+std::string_view AnswerOf(Standing standing) {
+  switch (standing) {
+    case Standing::kMet:
+      return "yes";
+    case Standing::kMissed:
+      return "NO";
+    case Standing::kNotPromised:
+      return "not promised";
+    case Standing::kNotMeasured:
+      break;
+  }
+  return "not measured";
+}
+
 void AddVerdict(std::ostringstream& out, const Verdict& verdict) {
   out << std::left << std::setw(kPromiseWidth) << verdict.promise.text << std::right << std::setw(kNumberWidth)
-      << Fixed(verdict.promise.limit, 2, "") << std::setw(kNumberWidth) << Fixed(verdict.ratio, 2, "-") << "  "
-      << (verdict.standing == Standing::kMet      ? "yes"
-          : verdict.standing == Standing::kMissed ? "NO"
-                                                  : "not measured")
-      << '\n';
+      << Fixed(verdict.promise.limit, 2, "-") << std::setw(kNumberWidth) << Fixed(verdict.ratio, 2, "-")
+      << std::setw(kNumberWidth) << Extra(verdict, 3, "-") << "  " << AnswerOf(verdict.standing) << '\n';
 }
 
 void AddSeriesJson(std::ostringstream& out, const std::vector<Series>& all, const Series& one) {
@@ -94,8 +109,10 @@ void AddSeriesJson(std::ostringstream& out, const std::vector<Series>& all, cons
 
 void AddVerdictJson(std::ostringstream& out, const Verdict& verdict) {
   out << "{\"promise\": " << Quoted(verdict.promise.text) << ", \"series\": " << Quoted(verdict.promise.series)
-      << ", \"base\": " << Quoted(verdict.promise.base) << ", \"limit_ratio\": " << Fixed(verdict.promise.limit, 2, "")
+      << ", \"base\": " << Quoted(verdict.promise.base)
+      << ", \"limit_ratio\": " << Fixed(verdict.promise.limit, 4, "null")
       << ", \"measured_ratio\": " << Fixed(verdict.ratio, 4, "null")
+      << ", \"measured_extra_ms\": " << Extra(verdict, 6, "null")
       << ", \"standing\": " << Quoted(StandingName(verdict.standing)) << "}";
 }
 
@@ -116,13 +133,14 @@ std::string FormatTable(const std::vector<Series>& series, const std::vector<Ver
   for (const auto& one : series) AddRow(out, series, one);
   out << '\n';
   for (const auto& one : series) {
-    if (!one.name.ends_with(kQuietSuffix)) out << one.name << ": " << one.note << '\n';
+    if (one.group != Group::kQuiet) out << one.name << ": " << one.note << '\n';
     if (!one.skipped.empty()) out << one.name << ": skipped: " << one.skipped << '\n';
     if (one.samples.failures() > 0) out << one.name << ": first failure: " << one.samples.first_failure() << '\n';
   }
   out << '\n'
-      << std::left << std::setw(kPromiseWidth) << "promise (ratio of medians)" << std::right << std::setw(kNumberWidth)
-      << "limit" << std::setw(kNumberWidth) << "measured" << "  met\n";
+      << std::left << std::setw(kPromiseWidth) << "promise (ratio of medians or of pairs)" << std::right
+      << std::setw(kNumberWidth) << "limit" << std::setw(kNumberWidth) << "measured" << std::setw(kNumberWidth)
+      << "extra ms" << "  met\n";
   for (const auto& verdict : verdicts) AddVerdict(out, verdict);
   return out.str();
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/group.h"
 #include "bench/statistics.h"
 #include "bench/variant.h"
 
@@ -13,6 +14,7 @@ namespace caisson::bench {
 // The measurements of one variant under one regime, and its place in the report.
 struct Series {
   std::string name;
+  Group group = Group::kTight;
   std::string_view note;
   std::string skipped;         // why it was not measured; empty: it was
   Variant* variant = nullptr;  // borrowed; null when skipped

@@ -24,6 +24,8 @@ class Samples {
 
   std::size_t count() const { return times_.size(); }
   std::size_t failures() const { return failures_; }
+  // In the order they were taken.
+  const std::vector<std::chrono::nanoseconds>& times() const { return times_; }
   // Empty when nothing failed.
   const std::string& first_failure() const { return first_failure_; }
 

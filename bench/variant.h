@@ -6,7 +6,7 @@
 
 namespace caisson::bench {
 
-// One way to run /bin/true, measured once a round.
+// One way to run a command, measured once a round.
 class Variant {
  public:
   Variant() = default;

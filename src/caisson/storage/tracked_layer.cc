@@ -43,7 +43,9 @@ plan::ChangeList TrackedLayer::Report(const ChangeWatch::Names* touched, plan::R
   std::map<Tracked*, Paths> paths = PathsOf(*touched);
   const auto has_second_names = [](const auto& entry) { return HasSecondNames(*entry.first, entry.second); };
   if (scope == plan::ReportScope::kEverything || std::any_of(paths.begin(), paths.end(), has_second_names)) {
-    ReadAll(WrittenFiles(paths), changes);
+    std::set<std::uint64_t> written;
+    for (const auto& [overlay, touched_paths] : paths) AddWrittenFiles(touched_paths, written);
+    ReadAll(written, changes);
     return std::move(changes).Take();
   }
   for (Tracked& overlay : overlays_) {
@@ -81,26 +83,25 @@ std::map<TrackedLayer::Tracked*, TrackedLayer::Paths> TrackedLayer::PathsOf(cons
     if (found == folders_.end()) continue;
     const FolderPlace& folder = found->second;
     const std::string path = entry.name == "." ? folder.path : JoinPath(folder.path, entry.name);
-    if (path.size() <= kMaxPath) paths[folder.overlay][path] |= entry.written;
+    if (path.size() <= kMaxPath) paths[folder.overlay][path].is_written |= entry.written;
+  }
+  // Once, since of many files this is what takes the time.
+  for (auto& [overlay, entries] : paths) {
+    for (auto& [path, entry] : entries) entry.now = overlay->upper.Stamp(path);
   }
   return paths;
 }
 
-std::set<std::uint64_t> TrackedLayer::WrittenFiles(const std::map<Tracked*, Paths>& paths) {
-  std::set<std::uint64_t> written;
-  for (const auto& [overlay, touched] : paths) {
-    for (const auto& [path, is_written] : touched) {
-      if (!is_written) continue;
-      if (const auto stamp = overlay->upper.Stamp(path); stamp && stamp->IsFile()) written.insert(stamp->inode);
-    }
+void TrackedLayer::AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written) {
+  for (const auto& [path, entry] : paths) {
+    if (entry.is_written && entry.now && entry.now->IsFile()) written.insert(entry.now->inode);
   }
-  return written;
 }
 
 // The kernel names the one name that was used.
 bool TrackedLayer::HasSecondNames(Tracked& overlay, const Paths& paths) {
   return std::any_of(paths.begin(), paths.end(), [&](const auto& entry) {
-    const auto now = overlay.upper.Stamp(entry.first);
+    const auto& now = entry.second.now;
     if (now && !now->IsDirectory() && now->links > 1) return true;
     const UpperEntry* before = FindEntry(overlay.seen, entry.first);
     return before != nullptr && !before->stamp.IsDirectory() && before->stamp.links > 1;
@@ -108,7 +109,8 @@ bool TrackedLayer::HasSecondNames(Tracked& overlay, const Paths& paths) {
 }
 
 void TrackedLayer::ReadTouched(Tracked& overlay, const Paths& paths, ChangeCollector& changes) {
-  const std::set<std::uint64_t> written = WrittenFiles({{&overlay, paths}});
+  std::set<std::uint64_t> written;
+  AddWrittenFiles(paths, written);
   const ComparedOverlay compared{overlay.upper, overlay.lower, written};
   std::set<std::string> read_whole;
   const auto is_read = [&](const std::string& path) {
@@ -117,9 +119,9 @@ void TrackedLayer::ReadTouched(Tracked& overlay, const Paths& paths, ChangeColle
     }
     return false;
   };
-  for (const auto& [path, is_written] : paths) {
+  for (const auto& [path, entry] : paths) {
     if (is_read(path)) continue;
-    const auto stamp = overlay.upper.Stamp(path);
+    const std::optional<FileStamp>& stamp = entry.now;
     UpperEntry* const before = FindEntry(overlay.seen, path);
     if (before != nullptr && stamp && IsSameFolder(overlay.upper, path, *before, *stamp)) {
       const bool same_rights =
@@ -142,6 +144,10 @@ void TrackedLayer::ReadTouched(Tracked& overlay, const Paths& paths, ChangeColle
     }
     CompareEntries(compared, overlay.seen, path, before, after ? &*after : nullptr, changes);
     entries_ += room - budget.entries;
+    if (before != nullptr && after && !before->stamp.IsDirectory() && !after->stamp.IsDirectory()) {
+      *before = *std::move(after);
+      continue;
+    }
     if (before != nullptr) RemoveFolders(path, *before);
     if (folder->children == nullptr) folder->children = std::make_unique<UpperChildren>();
     folder->children->erase(name);

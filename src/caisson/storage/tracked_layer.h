@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -56,11 +57,16 @@ class TrackedLayer {
     Tracked* overlay;
     std::string path;
   };
-  using Paths = std::map<std::string, bool>;  // and whether it is a file that was written
+  // What was touched at a path.
+  struct TouchedPath {
+    bool is_written = false;       // a file, opened for writing and closed
+    std::optional<FileStamp> now;  // absent when nothing is there
+  };
+  using Paths = std::map<std::string, TouchedPath>;
 
   void ReadAll(const std::set<std::uint64_t>& written, ChangeCollector& changes);
   std::map<Tracked*, Paths> PathsOf(const ChangeWatch::Names& touched);
-  static std::set<std::uint64_t> WrittenFiles(const std::map<Tracked*, Paths>& paths);
+  static void AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written);
   static bool HasSecondNames(Tracked& overlay, const Paths& paths);
   void ReadTouched(Tracked& overlay, const Paths& paths, ChangeCollector& changes);
   void AddFolders(Tracked& overlay, const std::string& path, const UpperEntry& entry);
