@@ -347,7 +347,7 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
   auto keeper = Keeper::Start(places, inputs.engine, expect);
   if (!keeper) return Report(inputs.engine, Step::kSlot, keeper.error());
   if (const Status ordered = keeper->OrderSlot(); !ordered) return Report(inputs.engine, Step::kSlot, ordered.error());
-  auto storage = StorageLink::Start(places.data, {inputs.engine.get(), keeper->connection()});
+  auto storage = StorageLink::Start(places.data, {inputs.engine.get(), keeper->connection()}, expect);
   if (!storage) return Report(inputs.engine, Step::kWritableLayer, storage.error());
   auto network = os::OpenNamespace("net");
   if (!network) return Report(inputs.engine, Step::kNetworkNamespace, network.error());

@@ -24,7 +24,7 @@ std::uint64_t LayerBytes(const plan::LaunchPlan& plan) {
 
 }  // namespace
 
-Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int>& others) {
+Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int>& others, plan::Expect expect) {
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
   CAISSON_TRY(os::Fd own_data, data.Duplicate());
   CAISSON_TRY(storage::LayerPlaces places, storage::LayerPlaces::Open(std::move(own_data)));
@@ -33,7 +33,7 @@ Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int
   if (pid == 0) {
     ends.first.Reset();
     for (const int fd : others) close(fd);
-    storage::RunStorage(std::move(ends.second), std::move(places));
+    storage::RunStorage(std::move(ends.second), std::move(places), expect);
     _exit(0);
   }
   return StorageLink(std::move(ends.first), pid);

@@ -23,7 +23,7 @@ struct OverlayFolders {
 class StorageLink {
  public:
   // Forks it. `data`: the data folder. `others`: descriptors that it closes on its side, since their end must be seen.
-  static Result<StorageLink> Start(const os::Fd& data, const std::vector<int>& others);
+  static Result<StorageLink> Start(const os::Fd& data, const std::vector<int>& others, plan::Expect expect);
 
   StorageLink(StorageLink&& other) noexcept;
   StorageLink& operator=(StorageLink&&) = delete;

@@ -25,7 +25,7 @@ using plan::StorageReply;
 using plan::StorageRequest;
 using plan::StorageVerb;
 
-// Layers with fewer entries are read as quickly as the kernel is asked.
+// A layer with fewer entries is read as quickly as the kernel is asked what was touched in it.
 constexpr std::uint64_t kManyEntries = 256;
 
 bool IsWellFormed(const StorageRequest& request) {
@@ -60,8 +60,12 @@ class Layer : public LayerOwner {
  public:
   Layer(WritableLayer writable, SharedWatch& watch) : writable_(std::move(writable)), watch_(watch) {}
 
-  void Serve(os::Fd engine, std::vector<TrackedLayer::Overlay> overlays, std::string image) {
+  // `watch`: from now on. A tmpfs does not note the time of a write through a mapping, so that only the kernel's word
+  // tells of it; what happens between two commands of a `run` nobody asks.
+  enum class Watch { kNow, kWhenLarge };
+  void Serve(os::Fd engine, std::vector<TrackedLayer::Overlay> overlays, std::string image, Watch watch) {
     image_ = std::move(image);
+    if (watch == Watch::kNow && writable_.NeedsWatch()) StartWatching();
     service_.emplace(std::move(engine), TrackedLayer(std::move(overlays), TrackedLayer::Start::kNow));
   }
   int connection() const { return service_ ? service_->connection() : -1; }
@@ -107,9 +111,11 @@ class Layer : public LayerOwner {
 
 class Server {
  public:
-  Server(os::Fd launcher, LayerPlaces places) : launcher_(std::move(launcher)), places_(std::move(places)) {}
+  Server(os::Fd launcher, LayerPlaces places, plan::Expect expect)
+      : launcher_(std::move(launcher)), places_(std::move(places)), expect_(expect) {}
 
   void Run() {
+    if (expect_ == plan::Expect::kManySandboxes) (void)watch_.Get();  // before anybody waits
     while (true) {
       std::vector<pollfd> entries = {{launcher_.get(), POLLIN, 0}};
       std::vector<std::uint32_t> slots = {0};
@@ -190,7 +196,8 @@ class Server {
     std::vector<TrackedLayer::Overlay> overlays;
     overlays.push_back({"", std::move(fds[1]), std::move(fds[2])});
     if (fds.size() == 5) overlays.push_back({plan::kAgentWorkspace, std::move(fds[3]), std::move(fds[4])});
-    found->second.Serve(std::move(fds[0]), std::move(overlays), request.image);
+    found->second.Serve(std::move(fds[0]), std::move(overlays), request.image,
+                        expect_ == plan::Expect::kManySandboxes ? Layer::Watch::kNow : Layer::Watch::kWhenLarge);
     return Reply(std::nullopt, {});
   }
 
@@ -229,6 +236,7 @@ class Server {
 
   os::Fd launcher_;
   LayerPlaces places_;
+  plan::Expect expect_;
   SharedWatch watch_;
   bool collected_ = false;
   std::map<std::uint32_t, Layer> layers_;
@@ -236,6 +244,8 @@ class Server {
 
 }  // namespace
 
-void RunStorage(os::Fd launcher, LayerPlaces places) { Server(std::move(launcher), std::move(places)).Run(); }
+void RunStorage(os::Fd launcher, LayerPlaces places, plan::Expect expect) {
+  Server(std::move(launcher), std::move(places), expect).Run();
+}
 
 }  // namespace caisson::storage

@@ -1,5 +1,8 @@
 #include "caisson/storage/tracked_layer.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -20,6 +23,9 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
   // The deepest first: a list that is cut has the workspace in it before the rest.
   std::sort(overlays.begin(), overlays.end(),
             [](const Overlay& a, const Overlay& b) { return a.shown_at.size() > b.shown_at.size(); });
+  struct statfs file_system{};
+  hides_mapped_writes_ = !overlays.empty() && fstatfs(overlays.front().upper.get(), &file_system) == 0 &&
+                         file_system.f_type == TMPFS_MAGIC;
   for (Overlay& overlay : overlays) {
     Tracked tracked{
         std::move(overlay.shown_at), TreeReader(std::move(overlay.upper)), TreeReader(std::move(overlay.lower)), {}};
@@ -92,7 +98,8 @@ std::map<TrackedLayer::Tracked*, TrackedLayer::Paths> TrackedLayer::PathsOf(cons
   return paths;
 }
 
-void TrackedLayer::AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written) {
+void TrackedLayer::AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written) const {
+  if (!hides_mapped_writes_) return;
   for (const auto& [path, entry] : paths) {
     if (entry.is_written && entry.now && entry.now->IsFile()) written.insert(entry.now->inode);
   }

@@ -66,13 +66,14 @@ class TrackedLayer {
 
   void ReadAll(const std::set<std::uint64_t>& written, ChangeCollector& changes);
   std::map<Tracked*, Paths> PathsOf(const ChangeWatch::Names& touched);
-  static void AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written);
+  void AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written) const;
   static bool HasSecondNames(Tracked& overlay, const Paths& paths);
   void ReadTouched(Tracked& overlay, const Paths& paths, ChangeCollector& changes);
   void AddFolders(Tracked& overlay, const std::string& path, const UpperEntry& entry);
   void RemoveFolders(const std::string& path, const UpperEntry& entry);
 
   std::vector<Tracked> overlays_;
+  bool hides_mapped_writes_ = false;  // its file system does not note their time
   std::uint64_t entries_ = 0;
   bool incomplete_ = false;                                 // of the last time it was read
   std::unordered_map<std::uint64_t, FolderPlace> folders_;  // empty until something is touched

@@ -50,6 +50,9 @@ class WritableLayer {
   };
   Result<WatchPoint> OpenWatchPoint() const;
 
+  // Whether some changes show only to who watches.
+  bool NeedsWatch() const { return storage_ == plan::Storage::kTmpfs; }
+
   // Whether a program that writes now is told that there is no room.
   bool IsFull() const;
 
