@@ -96,16 +96,17 @@ WorkSeries MakeChange(const ChangeCase& one, std::pair<plan::Storage, std::strin
 }
 
 WorkSeries MakeFile(const FileCase& one, std::pair<plan::Storage, std::string_view> storage, Place place) {
-  return {.name = FileName(one, storage.second, place),
-          .note = std::string(one.note) + (place == Place::kNative ? ", outside" : ", in a sandbox"),
-          .group = Group::kLong,
-          .place = place,
-          .storage = storage.first,
-          .report = Report::kOff,
-          .timed = Timed::kWork,
-          .changed_before = 0,
-          .before = one.before,
-          .work = one.work};
+  return {
+      .name = FileName(one, storage.second, place),
+      .note = std::string(one.note) + (place == Place::kNative ? ", outside" : ", in a sandbox") + "; processor time",
+      .group = Group::kLong,
+      .place = place,
+      .storage = storage.first,
+      .report = Report::kOff,
+      .timed = Timed::kWork,
+      .changed_before = 0,
+      .before = one.before,
+      .work = one.work};
 }
 
 std::vector<WorkSeries> MakeAll() {
