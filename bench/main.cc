@@ -22,14 +22,13 @@
 namespace caisson::bench {
 namespace {
 
-using std::chrono_literals::operator""ms;
-
 constexpr int kMet = 0;
 constexpr int kMissed = 1;
 constexpr int kUsageError = 2;
 constexpr int kFailed = 3;
 constexpr int kSkipped = 77;
-constexpr auto kQuietSecond = 1000ms;
+constexpr std::chrono::milliseconds kQuietSecond{1000};
+constexpr std::chrono::milliseconds kNoPause{0};
 
 void Say(int fd, const std::string& text) { static_cast<void>(os::WriteAll(fd, text)); }
 
@@ -71,7 +70,7 @@ std::vector<Series> Measure(const Options& options, Catalogue& catalogue) {
     for (auto& one : all) {
       if (one.variant != nullptr && one.group == group) members.push_back(&one);
     }
-    RunInterleaved(members, RoundsOf(options, group), group == Group::kQuiet ? kQuietSecond : 0ms);
+    RunInterleaved(members, RoundsOf(options, group), group == Group::kQuiet ? kQuietSecond : kNoPause);
   }
   return all;
 }

@@ -12,7 +12,7 @@ Series Measured(std::string name, int median) {
   return series;
 }
 
-Series Measured(std::string name, const std::vector<int>& times) {
+Series InRounds(std::string name, const std::vector<int>& times) {
   Series series;
   series.name = std::move(name);
   for (const int time : times) series.samples.Add(std::chrono::nanoseconds(time));
@@ -50,23 +50,23 @@ TEST(JudgeTest, OneFailedSampleBreaksThePromise) {
 
 TEST(JudgeTest, ComparesSamplesOfTheSameRound) {
   // The machine was ten times as slow in the last two rounds of five.
-  const std::vector<Series> drifting = {Measured("a", {120, 120, 120, 1200, 1200}),
-                                        Measured("b", {100, 100, 100, 1000, 1000})};
+  const std::vector<Series> drifting = {InRounds("a", {120, 120, 120, 1200, 1200}),
+                                        InRounds("b", {100, 100, 100, 1000, 1000})};
   const auto verdicts = Judge(drifting, kPairPromise);
   ASSERT_TRUE(verdicts[0].ratio.has_value());
   ASSERT_TRUE(verdicts[0].extra.has_value());
   EXPECT_DOUBLE_EQ(*verdicts[0].ratio, 1.2);
   EXPECT_EQ(*verdicts[0].extra, std::chrono::nanoseconds(20));
   EXPECT_EQ(verdicts[0].standing, Standing::kMet);
-  EXPECT_EQ(Judge({Measured("a", {151, 151, 1}), Measured("b", {100, 100, 100})}, kPairPromise)[0].standing,
+  EXPECT_EQ(Judge({InRounds("a", {151, 151, 1}), InRounds("b", {100, 100, 100})}, kPairPromise)[0].standing,
             Standing::kMissed);
 }
 
 TEST(JudgeTest, HasNoPairsWhenARoundIsMissing) {
-  EXPECT_EQ(Judge({Measured("a", {1, 1}), Measured("b", {1})}, kPairPromise)[0].standing, Standing::kNotMeasured);
-  auto failing = Measured("a", {1});
+  EXPECT_EQ(Judge({InRounds("a", {1, 1}), InRounds("b", {1})}, kPairPromise)[0].standing, Standing::kNotMeasured);
+  auto failing = InRounds("a", {1});
   failing.samples.AddFailure(Error(Code::kInternal, "broken"));
-  EXPECT_EQ(Judge({failing, Measured("b", {1})}, kPairPromise)[0].standing, Standing::kMissed);
+  EXPECT_EQ(Judge({failing, InRounds("b", {1})}, kPairPromise)[0].standing, Standing::kMissed);
 }
 
 TEST(JudgeTest, TellsWhatIsNotPromised) {

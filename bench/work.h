@@ -28,8 +28,9 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-// How bench-work is told: its arguments without its own name. It prints the nanoseconds that the work took by its own
-// clock, without what prepares it.
+// How bench-work is told: its arguments without its own name. It prints the nanoseconds of processor time that the work
+// took, without what prepares it: by the wall's clock a busy host would decide, which gives a sandbox and a process
+// outside different shares. Waiting for a disk is not in it.
 struct WorkOrder {
   Work work;
   std::string folder;  // made if it is missing

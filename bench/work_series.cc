@@ -10,13 +10,12 @@
 namespace caisson::bench {
 namespace {
 
-using std::chrono_literals::operator""ms;
-
 // The report of a command may take a tenth of what the command takes.
 constexpr double kReportLimit = 1.10;
 // 95 % of the throughput outside.
 constexpr double kThroughputLimit = 1 / 0.95;
 
+constexpr std::chrono::milliseconds kCommandLasts{10};
 constexpr std::uint64_t kFew = 10;
 constexpr std::uint64_t kMany = 10'000;
 constexpr std::uint64_t kSmallFiles = 2'000;
@@ -90,22 +89,23 @@ WorkSeries MakeChange(const ChangeCase& one, std::pair<plan::Storage, std::strin
       .timed = Timed::kCommand,
       .changed_before = one.changed_before,
       .before = {},
-      .work = {.kind = WorkKind::kChange, .files = one.files, .lasts = 10ms}};
+      .work = {.kind = WorkKind::kChange, .files = one.files, .lasts = kCommandLasts}};
   if (one.from_nothing) series.before = Work{.kind = WorkKind::kRemove, .files = one.files};
   return series;
 }
 
 WorkSeries MakeFile(const FileCase& one, std::pair<plan::Storage, std::string_view> storage, Place place) {
-  return {.name = FileName(one, storage.second, place),
-          .note = std::string(one.note) + (place == Place::kNative ? ", outside" : ", in a sandbox"),
-          .group = Group::kLong,
-          .place = place,
-          .storage = storage.first,
-          .report = Report::kOff,
-          .timed = Timed::kWork,
-          .changed_before = 0,
-          .before = one.before,
-          .work = one.work};
+  return {
+      .name = FileName(one, storage.second, place),
+      .note = std::string(one.note) + (place == Place::kNative ? ", outside" : ", in a sandbox") + "; processor time",
+      .group = Group::kLong,
+      .place = place,
+      .storage = storage.first,
+      .report = Report::kOff,
+      .timed = Timed::kWork,
+      .changed_before = 0,
+      .before = one.before,
+      .work = one.work};
 }
 
 std::vector<WorkSeries> MakeAll() {

@@ -21,7 +21,7 @@ enum class Report { kOff, kOn };
 // What a sample is.
 enum class Timed {
   kCommand,  // from the start of the command to its result, the report included
-  kWork,     // what bench-work says its work took
+  kWork,     // the processor time of the work, as bench-work says
 };
 
 // One series of file work.

@@ -24,7 +24,7 @@ class Workplace {
 
   struct Times {
     std::chrono::nanoseconds command;  // from its start to its result
-    std::chrono::nanoseconds work;     // what bench-work says
+    std::chrono::nanoseconds work;     // processor time, as bench-work says
   };
   // In the folder of that name, a new one at first. Errors also when bench-work did not succeed.
   virtual Result<Times> Do(const Work& work, const std::string& folder) = 0;
