@@ -66,6 +66,11 @@ struct Process {
   bool is_caissons = false;
 };
 
+bool IsCaissonName(const std::string& name) {
+  constexpr const char* kNames[] = {"caisson-guest", "caisson-keeper", "caisson-launch", "caisson-storage"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](const char* known) { return name.starts_with(known); });
+}
+
 std::map<pid_t, Process> ReadProcesses() {
   std::map<pid_t, Process> processes;
   for (const std::string& id : ProcessIds()) {
@@ -74,8 +79,7 @@ std::map<pid_t, Process> ReadProcesses() {
     Process process{StatusField(status, "Name"), StatusField(status, "State"),
                     static_cast<pid_t>(std::atoi(StatusField(status, "PPid").c_str())), false};
     // The kernel cuts names after 15 bytes.
-    process.is_caissons =
-        IsCaissonUid(status) || process.name.starts_with("caisson-guest") || process.name.starts_with("caisson-launch");
+    process.is_caissons = IsCaissonUid(status) || IsCaissonName(process.name);
     processes.emplace(std::atoi(id.c_str()), std::move(process));
   }
   return processes;
@@ -90,7 +94,7 @@ bool IsBelowThisProcess(const std::map<pid_t, Process>& processes, pid_t pid) {
 
 // This process gets the orphans of what it starts, and is the one who has to reap them.
 bool ReapOrphan(pid_t pid, const Process& process) {
-  return process.parent == getpid() && process.state.starts_with('Z') && process.name.starts_with("caisson-launch") &&
+  return process.parent == getpid() && process.state.starts_with('Z') && IsCaissonName(process.name) &&
          waitpid(pid, nullptr, WNOHANG) == pid;
 }
 

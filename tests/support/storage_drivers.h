@@ -13,6 +13,7 @@ struct StorageDriver {
 };
 
 inline constexpr std::array kStorageDrivers = {StorageDriver{"tmpfs", plan::Storage::kTmpfs},
+                                               StorageDriver{"btrfs", plan::Storage::kBtrfs},
                                                StorageDriver{"directory", plan::Storage::kDirectory}};
 
 }  // namespace caisson::support

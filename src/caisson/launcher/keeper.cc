@@ -252,6 +252,7 @@ Result<Keeper> Keeper::Start(const storage::Places& places, const os::Fd& engine
   if (pid == 0) {
     ends.first.Reset();
     close(engine.get());
+    prctl(PR_SET_NAME, "caisson-keeper", 0, 0, 0);
     KeeperLoop(std::move(ends.second), places, std::move(blocks), expect).Run();
   }
   return Keeper(std::move(ends.first), std::move(blocks), pid);

@@ -1,5 +1,6 @@
 #include "caisson/launcher/storage_link.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int
   if (pid == 0) {
     ends.first.Reset();
     for (const int fd : others) close(fd);
+    prctl(PR_SET_NAME, "caisson-storage", 0, 0, 0);
     storage::RunStorage(std::move(ends.second), std::move(places), expect);
     _exit(0);
   }
