@@ -103,7 +103,8 @@ Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const pla
   CAISSON_CHECK_OK(AwaitReady(instance->control_));
   if (plan.image == plan::Image::kDirectory) {
     // The guest has put a home and users in: that is no change of a command's.
-    CAISSON_TRY(const Layer::Report prepared, instance->layer_.TakeReport(plan::ReportScope::kEverything, plan::CheckRoom::kNo));
+    CAISSON_TRY(const Layer::Report prepared,
+                instance->layer_.TakeReport(plan::ReportScope::kEverything, plan::CheckRoom::kNo));
   }
   return instance;
 }

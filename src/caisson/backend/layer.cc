@@ -73,8 +73,8 @@ Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::str
   proto::LayerReply reply;
   if (!reply.ParseFromString(frame->data)) return lost(Error(Code::kInternal, "the answer is malformed"));
   if (reply.error() != 0) {
-    return Fail(Error::FromErrno(reply.error(), reply.message().empty() ? "the storage process refused a request"
-                                                                        : reply.message()));
+    return Fail(Error::FromErrno(reply.error(),
+                                 reply.message().empty() ? "the storage process refused a request" : reply.message()));
   }
   fds = std::move(frame->fds);
   return reply;

@@ -25,8 +25,8 @@ class Layer {
   // storage process is gone; kDeadlineExceeded after 30 s, and from then on kUnavailable.
   Result<Report> TakeReport(plan::ReportScope scope, plan::CheckRoom check_room);
 
-  // From here on the layer outlives the sandbox, with this record, at most storage::kMaxRecord. Errors: kUnsupported for
-  // one in memory.
+  // From here on the layer outlives the sandbox, with this record, at most storage::kMaxRecord. Errors: kUnsupported
+  // for one in memory.
   Status Keep(std::string_view record);
 
   // The content of the `index`-th entry of the last report, before and now. Invalid where there is no such file.

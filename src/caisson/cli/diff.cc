@@ -48,8 +48,7 @@ Result<std::string> Report(const CommandLine& line) {
   std::string patch;
   if (line.Has(Option::kPatch)) {
     const bool to_eyes = !json && isatty(STDOUT_FILENO) == 1;
-    CAISSON_TRY(patch,
-                Patch(kept, list, to_eyes ? sandbox::Escaping::kForTerminal : sandbox::Escaping::kNone));
+    CAISSON_TRY(patch, Patch(kept, list, to_eyes ? sandbox::Escaping::kForTerminal : sandbox::Escaping::kNone));
     if (!json) return patch;
   }
   if (!json) return ListText(list);

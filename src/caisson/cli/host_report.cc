@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "caisson/cli/json_text.h"
 #include "caisson/base/utf8.h"
+#include "caisson/cli/json_text.h"
 
 namespace caisson::cli {
 namespace {

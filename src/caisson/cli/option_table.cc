@@ -12,8 +12,9 @@ namespace {
 constexpr unsigned For(CommandId id) { return 1U << static_cast<unsigned>(id); }
 
 constexpr unsigned kRunOnly = For(CommandId::kRun);
-constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDiff) | For(CommandId::kDelete) | For(CommandId::kDf) | For(CommandId::kPrune) |
-                                 For(CommandId::kPurge) | For(CommandId::kDoctor) | For(CommandId::kVersion);
+constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDiff) | For(CommandId::kDelete) |
+                                 For(CommandId::kDf) | For(CommandId::kPrune) | For(CommandId::kPurge) |
+                                 For(CommandId::kDoctor) | For(CommandId::kVersion);
 constexpr unsigned kEvery = kPrintsData | For(CommandId::kHelp);
 
 constexpr const char* kRunExample =
@@ -61,8 +62,8 @@ std::vector<CommandInfo> MakeCommands() {
        "Exit status: 0 when `caisson run` can work, 1 when it cannot.\n"},
       {CommandId::kVersion, "version", "Print the version, how it was built and what the kernel offers",
        "version [OPTIONS]", "  caisson version --json\n", ""},
-      {CommandId::kHelp, "help", "Explain Caisson or one of its commands", "help [COMMAND]", "  caisson help run\n",
-       "", Operands::kTopic},
+      {CommandId::kHelp, "help", "Explain Caisson or one of its commands", "help [COMMAND]", "  caisson help run\n", "",
+       Operands::kTopic},
   };
 }
 
@@ -93,11 +94,13 @@ std::vector<OptionInfo> MakeOptions() {
       {Option::kTier, "tier", "TIER", "What isolates the sandbox: process, or auto for the strongest this host has",
        "auto", "CAISSON_TIER", kRunOnly},
       {Option::kStorage, "storage", "STORAGE",
-       "Where the writable layer lies: tmpfs (in memory, bounded by --disk and half of --memory), btrfs (on disk, bounded by "
+       "Where the writable layer lies: tmpfs (in memory, bounded by --disk and half of --memory), btrfs (on disk, "
+       "bounded by "
        "--disk) or directory (on disk, not bounded)",
        "tmpfs", "CAISSON_STORAGE", kRunOnly},
       {Option::kKeep, "keep", nullptr,
-       "Keep the sandbox's files, for `caisson diff`, until `caisson delete`. The storage is then btrfs unless --storage "
+       "Keep the sandbox's files, for `caisson diff`, until `caisson delete`. The storage is then btrfs unless "
+       "--storage "
        "says directory",
        "", nullptr, kRunOnly},
       {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},

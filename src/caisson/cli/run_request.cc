@@ -69,9 +69,8 @@ Status ReadLimits(const CommandLine& line, RunRequest& request) {
 
 Status ReadChoices(const CommandLine& line, RunRequest& request) {
   constexpr Choice<sandbox::User> kUsers[] = {{"agent", sandbox::User::kAgent}, {"root", sandbox::User::kRoot}};
-  constexpr Choice<plan::Storage> kStorages[] = {{"tmpfs", plan::Storage::kTmpfs},
-                                                 {"btrfs", plan::Storage::kBtrfs},
-                                                 {"directory", plan::Storage::kDirectory}};
+  constexpr Choice<plan::Storage> kStorages[] = {
+      {"tmpfs", plan::Storage::kTmpfs}, {"btrfs", plan::Storage::kBtrfs}, {"directory", plan::Storage::kDirectory}};
   // One network and one tier exist, so nothing follows from these but that others are refused.
   enum class Only { kOne };
   constexpr Choice<Only> kNetworks[] = {{"none", Only::kOne}};

@@ -258,7 +258,8 @@ tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan,
   if (auto error = MakeWorkspace(trees_, plan, inputs.workspace, maker, first_id, mounts)) {
     return tl::unexpected(*error);
   }
-  if (const Status ordered = storage_.OrderTracking(slot.block, ImageName(plan), inputs.changes, maker.folders()); !ordered) {
+  if (const Status ordered = storage_.OrderTracking(slot.block, ImageName(plan), inputs.changes, maker.folders());
+      !ordered) {
     return fail(Step::kWritableLayer, ordered.error());
   }
   return mounts;

@@ -35,9 +35,10 @@ class StorageLink {
   // Asks for a layer; TakeLayer waits for it, as plan::StorageVerb::kMake says.
   Status OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan, std::uint32_t first_id);
   Result<os::DetachedMount> TakeLayer();
-  // Tells what the layer's overlays are made of, of the image `host` also its name below `images`, and who asks for their changes; AwaitTracked waits until they are
-  // watched.
-  Status OrderTracking(std::uint32_t slot, const std::string& image, const os::Fd& engine, const std::vector<OverlayFolders>& overlays);
+  // Tells what the layer's overlays are made of, of the image `host` also its name below `images`, and who asks for
+  // their changes; AwaitTracked waits until they are watched.
+  Status OrderTracking(std::uint32_t slot, const std::string& image, const os::Fd& engine,
+                       const std::vector<OverlayFolders>& overlays);
   Status AwaitTracked();
   // Also of a slot that has none. Does not wait.
   Status RemoveLayer(std::uint32_t slot);

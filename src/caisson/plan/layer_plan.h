@@ -36,9 +36,9 @@ struct StorageReply {
 
 // One request of the engine's about its layer, on the connection that kTrack named; a frame (os/socket.h) each way.
 // kReport: what changed since the last report, as proto::LayerReply; scope says whether every file that was open for
-// writing since is closed, so that the kernel has named it. kOpen: the two sides of the file with this index in the last
-// report. Descriptors of the answer: [before] [after], as the flags of the reply say. kKeep: the layer outlives its
-// sandbox; behind the request comes the record to keep with it (storage/kept_layer.h).
+// writing since is closed, so that the kernel has named it. kOpen: the two sides of the file with this index in the
+// last report. Descriptors of the answer: [before] [after], as the flags of the reply say. kKeep: the layer outlives
+// its sandbox; behind the request comes the record to keep with it (storage/kept_layer.h).
 enum class LayerVerb : std::uint32_t { kReport, kOpen, kKeep };
 
 enum class ReportScope : std::uint32_t { kClosedFiles, kEverything };

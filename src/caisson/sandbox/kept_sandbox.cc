@@ -179,8 +179,7 @@ Status KeptSandbox::StartReading() {
 }
 
 Result<plan::ChangeList> KeptSandbox::Changes() {
-  CAISSON_TRY(backend::Layer::Report report,
-              reader_->TakeReport(plan::ReportScope::kEverything, plan::CheckRoom::kNo));
+  CAISSON_TRY(backend::Layer::Report report, reader_->TakeReport(plan::ReportScope::kEverything, plan::CheckRoom::kNo));
   return std::move(report.list);
 }
 

@@ -60,9 +60,9 @@ Status Sandbox::Keep() {
   proto::KeptSandbox record;
   record.set_version(kKeptVersion);
   record.set_id(id_.text());
-  record.set_created_unix_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 std::chrono::system_clock::now().time_since_epoch())
-                                 .count());
+  record.set_created_unix_ms(
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
   record.set_first_id(storage::UidBlocks::FirstId(instance_->slot()));
   record.set_image_directory(origin_.image_directory);
   record.set_workspace_directory(origin_.workspace_directory);

@@ -54,8 +54,8 @@ class BtrfsLayers {
 
   const BtrfsStore& store() const { return store_; }
 
-  // Deletes every layer that nobody has locked and that is not kept (kept_layer.h), and collects groups. Does nothing while somebody else makes a layer;
-  // what cannot be deleted stays for the next time.
+  // Deletes every layer that nobody has locked and that is not kept (kept_layer.h), and collects groups. Does nothing
+  // while somebody else makes a layer; what cannot be deleted stays for the next time.
   void RemoveLeftOvers();
   // Removes the quota groups that killed processes left, and those of deleted layers once their space is given back.
   // Does nothing while somebody else makes a layer. Returns how many are left.

@@ -22,7 +22,8 @@ constexpr std::uint64_t kEvents =
 constexpr std::size_t kMaxNames = 65'536;  // of one device; more is lost
 
 Result<os::Fd> OpenQueue() {
-  os::Fd queue(fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_MARKS | FAN_REPORT_DFID_NAME, O_RDONLY));
+  os::Fd queue(fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_MARKS | FAN_REPORT_DFID_NAME,
+                             O_RDONLY));
   if (!queue.valid()) return Fail(Error::FromErrno(errno, "cannot watch for changes of files"));
   return queue;
 }

@@ -26,8 +26,7 @@ Status KeepLayer(const os::Fd& layer, std::string_view record, const std::string
   if (!image.empty() && symlinkat(image.c_str(), layer.get(), kImage) != 0 && errno != EEXIST) {
     return Fail(Error::FromErrno(errno, "cannot note the image of a layer"));
   }
-  const os::Fd file(
-      openat(layer.get(), kUnfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const os::Fd file(openat(layer.get(), kUnfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot write the record of a layer"));
   CAISSON_CHECK_OK(os::WriteAll(file.get(), record));
   if (fsync(file.get()) != 0 || renameat(layer.get(), kUnfinished, layer.get(), kRecord) != 0) {

@@ -30,8 +30,9 @@ constexpr std::uint64_t kManyEntries = 256;
 
 bool IsWellFormed(const StorageRequest& request) {
   return request.verb <= StorageVerb::kRemove && request.storage <= plan::Storage::kBtrfs &&
-         request.name[sizeof request.name - 1] == '\0' && request.image[sizeof request.image - 1] == '\0' && request.name[0] != '.' &&
-         std::strchr(request.name, '/') == nullptr && (request.verb != StorageVerb::kMake || request.name[0] != '\0');
+         request.name[sizeof request.name - 1] == '\0' && request.image[sizeof request.image - 1] == '\0' &&
+         request.name[0] != '.' && std::strchr(request.name, '/') == nullptr &&
+         (request.verb != StorageVerb::kMake || request.name[0] != '\0');
 }
 
 // What the engine makes the code of its error from.
