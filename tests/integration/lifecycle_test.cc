@@ -98,6 +98,20 @@ TEST_F(Lifecycle, TheEngineHoldsNoPrivilege) {
   EXPECT_GE(threads, 1);
 }
 
+TEST_F(Lifecycle, TheStorageProcessHoldsNoMoreThanItNeeds) {
+  HostProgram program(RunSpec({}, {"sh", "-c", "echo ready; sleep 1000"}));
+  ASSERT_TRUE(program.AwaitOutput("ready"));
+  const std::string launcher = ChildNamed(program.pid(), "caisson-launch");
+  ASSERT_NE(launcher, "");
+  const std::string storage = ChildNamed(std::stoi(launcher), "caisson-storage");
+  ASSERT_NE(storage, "");
+  const std::string status = ReadFile("/proc/" + storage + "/status");
+  // CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, SYS_ADMIN.
+  for (const char* set : {"CapPrm", "CapEff", "CapBnd"}) EXPECT_EQ(StatusField(status, set), "000000000020000f") << set;
+  for (const char* set : {"CapInh", "CapAmb"}) EXPECT_EQ(StatusField(status, set), "0000000000000000") << set;
+  EXPECT_EQ(StatusField(status, "NoNewPrivs"), "1");
+}
+
 TEST_F(Lifecycle, SixteenAtOnceSucceed) {
   std::vector<HostProgram> programs;
   for (int i = 0; i < 16; ++i) {

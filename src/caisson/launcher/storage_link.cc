@@ -1,5 +1,6 @@
 #include "caisson/launcher/storage_link.h"
 
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "caisson/os/identity.h"
 #include "caisson/os/socket.h"
 #include "caisson/storage/server.h"
 
@@ -35,6 +37,11 @@ Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int
     ends.first.Reset();
     for (const int fd : others) close(fd);
     prctl(PR_SET_NAME, "caisson-storage", 0, 0, 0);
+    // For file systems, quotas and watches; for layers that belong to others.
+    if (!os::KeepOnlyCapabilities(
+            {CAP_SYS_ADMIN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER})) {
+      _exit(1);
+    }
     storage::RunStorage(std::move(ends.second), std::move(places), expect);
     _exit(0);
   }

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -27,6 +28,24 @@ Status DropCapabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const std::array<__user_cap_data_struct, 2> none{};
   if (syscall(SYS_capset, &header, none.data()) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot drop the capabilities"));
+  }
+  return {};
+}
+
+Status KeepOnlyCapabilities(std::initializer_list<unsigned> kept) {
+  std::array<__user_cap_data_struct, 2> sets{};
+  for (const unsigned capability : kept) sets[capability / 32].permitted |= 1U << capability % 32;
+  for (__user_cap_data_struct& set : sets) set.effective = set.permitted;
+  for (unsigned capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    if (std::find(kept.begin(), kept.end(), capability) != kept.end()) continue;
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      return Fail(Error::FromErrno(errno, "cannot drop a capability"));
+    }
+  }
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 ||
+      syscall(SYS_capset, &header, sets.data()) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Fail(Error::FromErrno(errno, "cannot drop the capabilities"));
   }
   return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "caisson/base/result.h"
 
@@ -22,5 +23,9 @@ Status DropBoundingSet();
 
 // Empties the ambient, permitted, effective and inheritable sets of the calling thread.
 Status DropCapabilities();
+
+// Leaves the calling thread, and whatever it executes, no capability but these (CAP_*), and sets no_new_privs. Needs
+// CAP_SETPCAP.
+Status KeepOnlyCapabilities(std::initializer_list<unsigned> kept);
 
 }  // namespace caisson::os
