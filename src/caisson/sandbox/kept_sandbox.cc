@@ -1,11 +1,13 @@
 #include "caisson/sandbox/kept_sandbox.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "caisson/backend/data_folders.h"
@@ -23,6 +25,7 @@
 namespace caisson::sandbox {
 namespace {
 
+constexpr std::chrono::seconds kPatience{5};
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 // The store too, mounted when it is not yet.
@@ -136,7 +139,11 @@ Result<KeptSandbox> KeptSandbox::Open(const HostFolders& folders, const std::str
     }
   }
   if (kept.id_.empty()) return Fail(NotFound(id));
-  kept.layer_ = storage::TryOwnFolder(kept.parent_.folder, kept.id_);
+  // What ended just now may still be on its way out.
+  for (const Deadline deadline = Deadline::In(kPatience); !kept.layer_.valid() && !deadline.Passed();) {
+    kept.layer_ = storage::TryOwnFolder(kept.parent_.folder, kept.id_);
+    if (!kept.layer_.valid()) poll(nullptr, 0, 10);
+  }
   if (!kept.layer_.valid()) {
     return Fail(Error(Code::kConflict, "the sandbox " + kept.id_ + " is in use").Remedy("try again later").Retryable());
   }

@@ -26,7 +26,7 @@ class KeptSandbox {
  public:
   // Finds it by its id or the beginning of one, which must be the only one with it, and locks it: nobody deletes it
   // while this object lives. Needs root. Errors: kNotFound; kInvalidArgument when several begin so; kConflict when
-  // somebody else has it.
+  // somebody else has it for longer than 5 s.
   static Result<KeptSandbox> Open(const HostFolders& folders, const std::string& id);
 
   KeptSandbox(KeptSandbox&&) noexcept;

@@ -110,6 +110,23 @@ struct Seen {
   bool IsDirectory() const { return stamp && stamp->IsDirectory(); }
 };
 
+// The lower folder that shows in a folder of the upper layer. A redirect is a path from the root of the lower layer, or
+// the name of another folder beside it.
+std::optional<std::string> Below(const Place& place) {
+  const std::string& redirect = place.upper->redirect;
+  if (place.upper->is_opaque) return std::nullopt;
+  if (redirect.empty()) return place.Lower();
+  if (redirect.front() == '/') return redirect.substr(1);
+  if (!place.lower_folder) return std::nullopt;
+  return JoinPath(*place.lower_folder, redirect);
+}
+
+const UpperEntry* Find(const UpperChildren* children, std::string_view name) {
+  if (children == nullptr) return nullptr;
+  const auto found = children->find(name);
+  return found == children->end() ? nullptr : &found->second;
+}
+
 class Comparison {
  public:
   Comparison(const ComparedOverlay& overlay, ChangeCollector& changes) : overlay_(overlay), changes_(changes) {}
@@ -144,7 +161,7 @@ class Comparison {
     if (place.upper != nullptr) {
       if (place.upper->stamp.IsWhiteout()) return seen;
       seen.stamp = place.upper->stamp;
-      if (place.upper->stamp.IsDirectory() && !place.upper->is_opaque) seen.below = Below(place);
+      if (place.upper->stamp.IsDirectory()) seen.below = Below(place);
       return seen;
     }
     seen.lower = place.Lower();
@@ -152,15 +169,6 @@ class Comparison {
     if (seen.stamp && seen.stamp->IsWhiteout()) seen.stamp.reset();
     if (seen.IsDirectory()) seen.below = seen.lower;
     return seen;
-  }
-
-  // A redirect is a path from the root of the lower layer, or the name of another folder beside it.
-  static std::optional<std::string> Below(const Place& place) {
-    const std::string& redirect = place.upper->redirect;
-    if (redirect.empty()) return place.Lower();
-    if (redirect.front() == '/') return redirect.substr(1);
-    if (!place.lower_folder) return std::nullopt;
-    return JoinPath(*place.lower_folder, redirect);
   }
 
   void CompareEntry(const std::string& path, const Place& before, const Place& after) {
@@ -251,12 +259,6 @@ class Comparison {
   static const UpperChildren* ChildrenOf(const Seen& seen) {
     return seen.upper != nullptr && seen.IsDirectory() ? seen.upper->children.get() : nullptr;
   }
-  static const UpperEntry* Find(const UpperChildren* children, std::string_view name) {
-    if (children == nullptr) return nullptr;
-    const auto found = children->find(name);
-    return found == children->end() ? nullptr : &found->second;
-  }
-
   // Without a look at the file system.
   bool IsSame(const Place& before, const Place& after) const {
     if (before.upper == nullptr && after.upper == nullptr) return before.lower_folder == after.lower_folder;
@@ -306,6 +308,23 @@ void CompareTrees(const ComparedOverlay& overlay, const UpperEntry& before, cons
 void CompareEntries(const ComparedOverlay& overlay, const UpperEntry& root, const std::string& path,
                     const UpperEntry* before, const UpperEntry* after, ChangeCollector& changes) {
   Comparison(overlay, changes).RunOne(root, path, before, after);
+}
+
+std::optional<std::string> LowerPathOf(const UpperEntry& root, std::string_view path) {
+  std::optional<std::string> below = "";
+  const UpperEntry* folder = &root;
+  while (true) {
+    const std::size_t slash = path.find('/');
+    const Place place{Find(folder->children.get(), path.substr(0, slash)), below, path.substr(0, slash)};
+    if (place.upper == nullptr) {
+      if (!below) return std::nullopt;
+      return JoinPath(*below, path);  // nothing of the upper layer lies below
+    }
+    if (slash == std::string_view::npos || !place.upper->stamp.IsDirectory()) return std::nullopt;
+    below = Below(place);
+    folder = place.upper;
+    path.remove_prefix(slash + 1);
+  }
 }
 
 }  // namespace caisson::storage

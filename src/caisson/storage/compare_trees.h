@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -45,6 +46,10 @@ void CompareTrees(const ComparedOverlay& overlay, const UpperEntry& before, cons
 // layer's root, of which everything above `path` is as it was.
 void CompareEntries(const ComparedOverlay& overlay, const UpperEntry& root, const std::string& path,
                     const UpperEntry* before, const UpperEntry* after, ChangeCollector& changes);
+
+// Where in the lower layer lies what shows at `path` of the overlay with this upper root; nothing when it lies in the
+// upper layer, or nowhere.
+std::optional<std::string> LowerPathOf(const UpperEntry& root, std::string_view path);
 
 inline constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{256} << 20U;
 

@@ -189,7 +189,9 @@ TrackedLayer::Sides TrackedLayer::Open(const std::string& path) {
     const std::string prefix = overlay.shown_at + "/";
     if (!path.starts_with(prefix)) continue;
     const std::string inside = path.substr(prefix.size());
-    return {.before = overlay.lower.OpenFile(inside), .after = overlay.upper.OpenFile(inside)};
+    const auto lower = LowerPathOf(overlay.seen, inside);
+    return {.before = overlay.lower.OpenFile(inside),
+            .after = lower ? overlay.lower.OpenFile(*lower) : overlay.upper.OpenFile(inside)};
   }
   return {};
 }

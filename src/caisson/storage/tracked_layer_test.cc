@@ -269,6 +269,21 @@ TEST_F(WatchedLayerTest, ALostQueueIsMadeUpForByReadingAll) {
   EXPECT_EQ(Report(), "created /one more\n");
 }
 
+TEST_F(TrackedLayerTest, AFileThatCameAlongWithItsFolderIsOpenedWhereItLies) {
+  fs::rename(Merged("docs"), Merged("moved"));
+  fs::remove(Merged("moved/one"));
+  (void)layer_->Report(nullptr, plan::ReportScope::kEverything);
+  const auto content = [&](const std::string& path) {
+    const auto sides = layer_->Open(path);
+    return sides.after.valid() ? os::ReadAll(sides.after.get(), 100).value_or("") : "none";
+  };
+  EXPECT_EQ(content("/moved/old/two"), "two");
+  EXPECT_EQ(content("/moved/old/deep/three"), "three");
+  EXPECT_EQ(content("/moved/one"), "none");
+  EXPECT_EQ(content("/docs/old/two"), "none");
+  EXPECT_EQ(content("/readme"), "readme");
+}
+
 TEST_F(TrackedLayerTest, APlantedLinkLeadsNowhere) {
   fs::remove_all(Merged("docs"));
   fs::create_symlink("/etc", Merged("docs"));
