@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <random>
 #include <sstream>
 
+#include "caisson/base/deadline.h"
 #include "caisson/os/cgroup_mounts.h"
 #include "support/caisson_run.h"
 #include "support/integration_test.h"
@@ -93,6 +96,21 @@ std::vector<pid_t> ProcessesBelow(pid_t root) {
   return all;
 }
 
+// Waits until every process of Caisson's that this one's programs left has ended.
+bool AwaitProcessesEnd(const HostState& before) {
+  const Deadline deadline = Deadline::In(seconds(30));
+  const auto any = [&] {
+    const HostState now = ReadHostState();
+    return std::any_of(now.begin(), now.end(),
+                       [&](const std::string& item) { return item.starts_with("process ") && !before.contains(item); });
+  };
+  while (any()) {
+    if (deadline.Passed()) return false;
+    poll(nullptr, 0, 10);
+  }
+  return true;
+}
+
 TEST_F(Collect, NothingStaysWhateverIsKilledWhenever) {
   std::minstd_rand random(5);
   for (int i = 0; i < 60; ++i) {
@@ -110,6 +128,8 @@ TEST_F(Collect, NothingStaysWhateverIsKilledWhenever) {
     program.Signal(SIGKILL);
     program.Wait();
   }
+  // A launcher that outlives its killed keeper leaves what the keeper had, and is in use until it ends.
+  ASSERT_TRUE(AwaitProcessesEnd(before()));
   EXPECT_EQ(RunScript({}, "true").status, 0);
   const Ended pruned = RunCaisson({"prune"});
   EXPECT_EQ(pruned.status, 0) << pruned.err;

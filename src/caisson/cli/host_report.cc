@@ -92,6 +92,7 @@ std::string InventoryTable(const storage::Inventory& inventory, const std::strin
   text += Row("images kept", SumOf(inventory, ItemKind::kImage, ItemState::kKept));
   text += Row("images left over", SumOf(inventory, ItemKind::kImage, ItemState::kLeftOver));
   text += Row("layers in use", SumOf(inventory, ItemKind::kLayer, ItemState::kInUse));
+  text += Row("layers kept", SumOf(inventory, ItemKind::kLayer, ItemState::kKept));
   text += Row("layers left over", SumOf(inventory, ItemKind::kLayer, ItemState::kLeftOver));
   if (inventory.store) {
     text += Row("store", "", RoundedBytes(inventory.store->allocated));
@@ -114,7 +115,7 @@ std::string InventoryJson(const storage::Inventory& inventory, const std::string
   boost::json::object whole;
   whole["data_directory"] = data_directory;
   whole["images"] = Group(inventory, ItemKind::kImage, {ItemState::kInUse, ItemState::kKept, ItemState::kLeftOver});
-  whole["layers"] = Group(inventory, ItemKind::kLayer, {ItemState::kInUse, ItemState::kLeftOver});
+  whole["layers"] = Group(inventory, ItemKind::kLayer, {ItemState::kInUse, ItemState::kKept, ItemState::kLeftOver});
   whole["cgroups"] = Group(inventory, ItemKind::kCgroup, {ItemState::kInUse, ItemState::kLeftOver});
   whole["store"] = nullptr;
   if (inventory.store) {

@@ -50,6 +50,7 @@ TEST(InventoryJson, HasEveryFieldAlsoWhereThereIsNothing) {
   const auto report = boost::json::parse(InventoryJson(SomeInventory(), "/data")).as_object();
   EXPECT_EQ(report.at("layers").at("left_over").at("allocated_bytes").to_number<int>(), 3 << 20);
   EXPECT_EQ(report.at("layers").at("in_use").at("count").to_number<int>(), 1);
+  EXPECT_EQ(report.at("layers").at("kept").at("count").to_number<int>(), 0);
   EXPECT_EQ(report.at("cgroups").at("in_use").at("count").to_number<int>(), 1);
   EXPECT_EQ(report.at("uid_blocks_in_use").to_number<int>(), 1);
   EXPECT_EQ(report.at("items").as_array().size(), 4U);
