@@ -28,6 +28,7 @@ class Keep : public IntegrationTest, public testing::WithParamInterface<const ch
     WriteFile(workspace_ / "gone", "gone\n");
     fs::create_directory(workspace_ / "folder");
     WriteFile(workspace_ / "folder/deep", "deep\n");
+    fs::create_symlink("kept", workspace_ / "link");
   }
 
   // The id of a new kept sandbox in which `script` ran.
@@ -74,6 +75,18 @@ TEST_P(Keep, ThePatchMakesTheSameChangesInACopy) {
   EXPECT_EQ(ReadFile(workspace_ / "moved/deep"), "deep\n");
   EXPECT_FALSE(fs::exists(workspace_ / "gone"));
   EXPECT_EQ(Caisson({"delete", id}).status, 0);
+}
+
+TEST_P(Keep, TheFolderMayChangeAfterwards) {
+  const std::string id = KeepAfter("sed -i s/two/2/ kept; readlink link");
+  WriteFile(workspace_ / "kept", "another text\n");
+  fs::remove(workspace_ / "gone");
+  EXPECT_EQ(Caisson({"diff", id}).out, "modified  /home/agent/workspace/kept\n");
+  EXPECT_NE(Caisson({"diff", "--patch", id}).out.find("-two\n+2\n"), std::string::npos);
+  const std::string copy = "/var/lib/caisson/copies/" + id;
+  EXPECT_EQ(ReadFile(copy + "/workspace/kept"), "one\ntwo\nthree\n");
+  EXPECT_EQ(Caisson({"delete", id}).status, 0);
+  EXPECT_FALSE(fs::exists(copy));
 }
 
 TEST_P(Keep, IsNobodysLeftOver) {

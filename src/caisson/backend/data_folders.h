@@ -11,7 +11,7 @@ namespace caisson::backend {
 // The folders Caisson keeps on this host, made when they are missing. All belong to root and nobody else may write to
 // them, but for `spool`, which belongs to the engine. Needs root.
 struct DataFolders {
-  os::Fd data;     // holds `images` and `sandboxes`
+  os::Fd data;     // holds `images`, `sandboxes` and `copies`
   os::Fd runtime;  // lock files
   os::Fd spool;    // unnamed files of the engine
 

@@ -94,6 +94,9 @@ std::string InventoryTable(const storage::Inventory& inventory, const std::strin
   text += Row("layers in use", SumOf(inventory, ItemKind::kLayer, ItemState::kInUse));
   text += Row("layers kept", SumOf(inventory, ItemKind::kLayer, ItemState::kKept));
   text += Row("layers left over", SumOf(inventory, ItemKind::kLayer, ItemState::kLeftOver));
+  text += Row("workspace copies in use", SumOf(inventory, ItemKind::kCopy, ItemState::kInUse));
+  text += Row("workspace copies kept", SumOf(inventory, ItemKind::kCopy, ItemState::kKept));
+  text += Row("workspace copies left over", SumOf(inventory, ItemKind::kCopy, ItemState::kLeftOver));
   if (inventory.store) {
     text += Row("store", "", RoundedBytes(inventory.store->allocated));
     text += Row("  size", "", RoundedBytes(inventory.store->size));
@@ -116,6 +119,7 @@ std::string InventoryJson(const storage::Inventory& inventory, const std::string
   whole["data_directory"] = data_directory;
   whole["images"] = Group(inventory, ItemKind::kImage, {ItemState::kInUse, ItemState::kKept, ItemState::kLeftOver});
   whole["layers"] = Group(inventory, ItemKind::kLayer, {ItemState::kInUse, ItemState::kKept, ItemState::kLeftOver});
+  whole["copies"] = Group(inventory, ItemKind::kCopy, {ItemState::kInUse, ItemState::kKept, ItemState::kLeftOver});
   whole["cgroups"] = Group(inventory, ItemKind::kCgroup, {ItemState::kInUse, ItemState::kLeftOver});
   whole["store"] = nullptr;
   if (inventory.store) {

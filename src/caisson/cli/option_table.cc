@@ -30,8 +30,8 @@ constexpr const char* kRunNotes =
     "The first Ctrl-C goes to the command, the second ends the sandbox.\n";
 
 constexpr const char* kDiffNotes =
-    "What differs from the image and, in the workspace, from what its folder holds now. ID may be the beginning of an\n"
-    "id. With --patch a unified diff of the files, for git apply or patch; of those that are not text, sizes and\n"
+    "What differs from the image and, in the workspace, from what its folder held at the start. ID may be the beginning\n"
+    "of an id. With --patch a unified diff of the files, for git apply or patch; of those that are not text, sizes and\n"
     "SHA-256. Exit status: 0, or 3 when it cannot be said.\n";
 
 constexpr const char* kPruneNotes =

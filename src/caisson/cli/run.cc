@@ -9,6 +9,7 @@
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
+#include "caisson/cli/host_report.h"
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
 #include "caisson/cli/program_folder.h"
@@ -33,10 +34,26 @@ Result<os::Fd> OpenFolder(const std::string& path, const char* what) {
   return Fail(Error::FromErrno(errno, std::string("cannot open the ") + what + " " + Quoted(path)));
 }
 
+// A line every two seconds, so that a copy that is quick says nothing.
+std::function<bool(const storage::CopyProgress&)> CopyNotices() {
+  const auto next = std::make_shared<Deadline>(Deadline::In(std::chrono::seconds(2)));
+  return [next](const storage::CopyProgress& progress) {
+    if (!next->Passed()) return true;
+    *next = Deadline::In(std::chrono::seconds(2));
+    PrintNotice("copying the workspace: " + std::to_string(progress.entries) + " entries, " +
+                RoundedBytes(progress.bytes));
+    return true;
+  };
+}
+
 Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request) {
   sandbox::SandboxSpec spec;
   spec.limits = request.limits;
   spec.storage = request.storage;
+  if (request.after == After::kKeep) {
+    spec.stays = sandbox::Stays::kYes;
+    if (request.notices != Notices::kQuiet && request.output != Output::kJson) spec.copy_progress = CopyNotices();
+  }
   if (request.image_directory) {
     Result<os::Fd> image = OpenFolder(*request.image_directory, "image");
     if (!image)

@@ -21,6 +21,7 @@
 #include "caisson/storage/layer_service.h"
 #include "caisson/storage/mapped_folder.h"
 #include "caisson/storage/remove_tree.h"
+#include "caisson/storage/workspace_copy.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -166,10 +167,17 @@ KeptSandbox::~KeptSandbox() {
 }
 
 Status KeptSandbox::Delete() && {
-  if (!parent_.is_of_store) return storage::RemoveTree(parent_.folder.get(), id_.c_str());
-  CAISSON_TRY(storage::BtrfsStore store,
-              storage::BtrfsStore::Open(data_, folders_.data_directory, storage::IfMissing::kFail));
-  return storage::BtrfsLayers(std::move(store)).DeleteLayer(id_);
+  if (parent_.is_of_store) {
+    CAISSON_TRY(storage::BtrfsStore store,
+                storage::BtrfsStore::Open(data_, folders_.data_directory, storage::IfMissing::kFail));
+    CAISSON_CHECK_OK(storage::BtrfsLayers(std::move(store)).DeleteLayer(id_));
+  } else {
+    CAISSON_CHECK_OK(storage::RemoveTree(parent_.folder.get(), id_.c_str()));
+  }
+  const Deadline no_deadline(Deadline::Clock::time_point::max());
+  CAISSON_TRY(const bool had_copy, storage::RemoveWorkspaceCopy(data_, id_, no_deadline));
+  (void)had_copy;
+  return {};
 }
 
 Status KeptSandbox::StartReading() {

@@ -47,8 +47,8 @@ class KeptSandbox {
   // the layer is looked at without them. Call from the only thread. Errors: kNotFound when the image or the workspace
   // folder it was made from is gone.
   Status StartReading();
-  // After StartReading: everything that differs from the image and, in the workspace, from what the folder of the host
-  // holds now.
+  // After StartReading: everything that differs from the image and, in the workspace, from what its folder held when the
+  // sandbox was made.
   Result<plan::ChangeList> Changes();
   struct Sides {
     os::Fd before;

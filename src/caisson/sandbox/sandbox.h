@@ -5,6 +5,7 @@
 
 #include "caisson/base/id.h"
 #include "caisson/base/result.h"
+#include "caisson/os/fd.h"
 #include "caisson/sandbox/command.h"
 
 namespace caisson::backend {
@@ -23,6 +24,7 @@ class Sandbox {
   struct Origin {
     std::string image_directory;
     std::string workspace_directory;  // of a copy
+    os::Fd workspace_copy;            // its lock, when it is a copy made for this sandbox
   };
   Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, Origin origin, int spool_directory);
   ~Sandbox();

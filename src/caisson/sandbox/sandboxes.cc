@@ -7,6 +7,7 @@
 #include "caisson/backend/instance.h"
 #include "caisson/backend/launcher_link.h"
 #include "caisson/os/identity.h"
+#include "caisson/storage/workspace_copy.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -34,8 +35,11 @@ plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
 
 }  // namespace
 
-Sandboxes::Sandboxes(std::unique_ptr<backend::LauncherLink> link, os::Fd spool)
-    : link_(std::move(link)), spool_directory_(std::move(spool)) {}
+Sandboxes::Sandboxes(std::unique_ptr<backend::LauncherLink> link, std::string data_directory, os::Fd data, os::Fd spool)
+    : link_(std::move(link)),
+      data_directory_(std::move(data_directory)),
+      data_(std::move(data)),
+      spool_directory_(std::move(spool)) {}
 
 Sandboxes::~Sandboxes() = default;
 
@@ -46,7 +50,7 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options
   CAISSON_TRY(backend::DataFolders folders,
               backend::DataFolders::Open(options.data_directory, options.runtime_directory));
   CAISSON_TRY(auto link, backend::LauncherLink::Start(options.program_directory, folders, options.expect));
-  return std::unique_ptr<Sandboxes>(new Sandboxes(std::move(link), std::move(folders.spool)));
+  return std::unique_ptr<Sandboxes>(new Sandboxes(std::move(link), options.data_directory, std::move(folders.data), std::move(folders.spool)));
 }
 
 Status Sandboxes::GiveUpPrivileges() {
@@ -54,16 +58,26 @@ Status Sandboxes::GiveUpPrivileges() {
   return os::BecomeEngineUser();
 }
 
+Status Sandboxes::CopyWorkspace(const SandboxId& id, SandboxSpec& spec, Sandbox::Origin& origin) const {
+  CAISSON_TRY(storage::WorkspaceCopy copy, storage::MakeWorkspaceCopy(data_, id.text(), spec.workspace->directory,
+                                                                      spec.copy_progress));
+  origin.workspace_directory = data_directory_ + "/" + copy.path;
+  origin.workspace_copy = std::move(copy.lock);
+  spec.workspace->directory = std::move(copy.folder);
+  return {};
+}
+
 Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec) {
   SandboxId id = SandboxId::Random();
-  std::vector<int> fds;
-  if (spec.image) fds.push_back(spec.image->get());
-  if (spec.workspace) fds.push_back(spec.workspace->directory.get());
   Sandbox::Origin origin;
   if (spec.image) origin.image_directory = os::PathOf(*spec.image);
   if (spec.workspace && spec.workspace->mode == plan::WorkspaceMode::kCopy) {
     origin.workspace_directory = os::PathOf(spec.workspace->directory);
+    if (spec.stays == Stays::kYes) CAISSON_CHECK_OK(CopyWorkspace(id, spec, origin));
   }
+  std::vector<int> fds;
+  if (spec.image) fds.push_back(spec.image->get());
+  if (spec.workspace) fds.push_back(spec.workspace->directory.get());
   CAISSON_TRY(auto instance, backend::Instance::Create(*link_, MakePlan(spec, id), fds));
   return std::make_unique<Sandbox>(std::move(instance), std::move(id), std::move(origin), spool_directory_.get());
 }

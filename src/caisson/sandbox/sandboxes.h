@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "caisson/plan/launch_plan.h"
 #include "caisson/plan/limits.h"
 #include "caisson/sandbox/sandbox.h"
+#include "caisson/storage/folder_copy.h"
 
 namespace caisson::backend {
 class LauncherLink;
@@ -25,12 +27,19 @@ struct Workspace {
   plan::WorkspaceMode mode = plan::WorkspaceMode::kCopy;
 };
 
+// Whether the sandbox may outlive its engine's interest in the host's folders: then a workspace to copy is really copied,
+// since what an overlay shows is undefined once somebody edits the folder under it.
+enum class Stays { kNo, kYes };
+
 // Everything that decides what a new sandbox is. Not set: the built-in image `host`, no workspace folder.
 struct SandboxSpec {
   plan::Limits limits;
   plan::Storage storage = plan::Storage::kTmpfs;
   std::optional<os::Fd> image;  // root directory of an image; absent: `host`
   std::optional<Workspace> workspace;
+  Stays stays = Stays::kNo;
+  // Told how far the copy is, about ten times a second; false cancels, and Create fails with kConflict. May be empty.
+  std::function<bool(const storage::CopyProgress&)> copy_progress;
 };
 
 struct EngineOptions {
@@ -58,13 +67,17 @@ class Sandboxes {
 
   // Blocks until the guest answers, at most 10 s. On error nothing is left behind.
   // Errors: kUnsupported (a protection cannot be set up), kPermissionDenied (a host folder after GiveUpPrivileges),
-  // kResourceExhausted (no uid range left), kUnavailable.
+  // kResourceExhausted (no uid range left, no room for a copy of the workspace), kUnavailable. A sandbox that stays with
+  // a copy of its workspace is made before GiveUpPrivileges.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec);
 
  private:
-  explicit Sandboxes(std::unique_ptr<backend::LauncherLink> link, os::Fd spool);
+  Sandboxes(std::unique_ptr<backend::LauncherLink> link, std::string data_directory, os::Fd data, os::Fd spool);
+  Status CopyWorkspace(const SandboxId& id, SandboxSpec& spec, Sandbox::Origin& origin) const;
 
   std::unique_ptr<backend::LauncherLink> link_;
+  std::string data_directory_;
+  os::Fd data_;
   os::Fd spool_directory_;
 };
 

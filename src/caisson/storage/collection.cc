@@ -14,6 +14,7 @@
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/sandbox_folders.h"
 #include "caisson/storage/tree_usage.h"
+#include "caisson/storage/workspace_copy.h"
 
 namespace caisson::storage {
 namespace {
@@ -62,9 +63,23 @@ class Collector {
     if (!deadline_.Passed()) (*store)->RemoveLeftOvers();  // snapshots and quota groups that belong to no layer
   }
 
+  // After the layers: a copy goes when its layer is gone.
+  void Copies() {
+    const os::Fd copies(openat(places_.data.get(), "copies", kDirectory));
+    for (const SandboxFolder& copy : FindWorkspaceCopies(places_.data)) {
+      if (copy.owner != Owner::kNobody) continue;
+      const Bytes held = Held(copies, copy.name);
+      const Result<bool> removed =
+          deadline_.Passed() ? Fail(OutOfTime()) : RemoveWorkspaceCopy(places_.data, copy.name, deadline_);
+      if (removed && !*removed) continue;  // somebody has it by now
+      Note(ItemKind::kCopy, copy.name, held, removed ? Status() : Fail(removed.error()));
+    }
+  }
+
   void Images() {
     const os::Fd images(openat(places_.data.get(), "images", kDirectory));
     if (!images.valid()) return;
+    if (!AllLayersAreKnown(places_.data)) return;  // one of them may need an image
     const std::set<std::string> needed = ImagesOfKeptLayers(places_.data);
     for (const Skeleton& skeleton : FindSkeletons(images, HostSkeletonName(places_.host_root.get()))) {
       if (skeleton.use != SkeletonUse::kLeftOver || needed.contains(skeleton.name)) continue;
@@ -156,6 +171,7 @@ Collected CollectFolders(const Places& places, const Deadline& deadline, Effort 
   if (places.data.valid()) {
     collector.Layers();
     collector.StoreLayers();
+    collector.Copies();
     collector.Images();
   }
   return std::move(collector.collected());

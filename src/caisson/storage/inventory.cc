@@ -9,6 +9,7 @@
 #include "caisson/storage/sandbox_folders.h"
 #include "caisson/storage/tree_usage.h"
 #include "caisson/storage/uid_blocks.h"
+#include "caisson/storage/workspace_copy.h"
 
 namespace caisson::storage {
 namespace {
@@ -44,6 +45,14 @@ void AddLayers(const os::Fd& folder, Inventory& inventory) {
   }
 }
 
+void AddCopies(const os::Fd& data, Inventory& inventory) {
+  const os::Fd copies = OpenBelow(data, "copies");
+  for (const SandboxFolder& copy : FindWorkspaceCopies(data)) {
+    inventory.items.push_back(
+        {ItemKind::kCopy, copy.name, StateOf(copy.owner), AllocatedBy(copies, copy.name.c_str())});
+  }
+}
+
 Status AddCgroups(Inventory& inventory) {
   CAISSON_TRY(const std::optional<os::Cgroup> cgroups, FindCgroups());
   if (!cgroups) return {};
@@ -70,6 +79,7 @@ Result<Inventory> ReadInventory(const Places& places) {
     AddImages(places, inventory);
     AddLayers(OpenBelow(places.data, "sandboxes"), inventory);
     AddLayers(OpenStoreLayers(places.data), inventory);
+    AddCopies(places.data, inventory);
     inventory.store = ReadStore(places.data);
     inventory.spool = AllocatedBy(places.data, "spool");
     struct statvfs space{};
@@ -95,6 +105,8 @@ std::string_view KindName(ItemKind kind) {
       return "layer";
     case ItemKind::kCgroup:
       return "cgroup";
+    case ItemKind::kCopy:
+      return "copy";
     case ItemKind::kMount:
       return "mount";
     case ItemKind::kFile:

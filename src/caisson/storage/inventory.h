@@ -25,6 +25,7 @@ enum class ItemKind {
   kImage,
   kLayer,
   kCgroup,
+  kCopy,  // of a workspace, for a sandbox that stays
   // Only of what Purge removes:
   kMount,
   kFile,
@@ -44,7 +45,7 @@ struct Item {
 };
 
 struct Inventory {
-  std::vector<Item> items;          // images, layers, cgroups
+  std::vector<Item> items;          // images, layers, copies, cgroups
   std::optional<StoreUsage> store;  // absent: there is no file
   Bytes spool;                      // files with a name; those of running engines have none
   std::vector<std::uint32_t> uid_blocks;
@@ -58,7 +59,7 @@ Result<Inventory> ReadInventory(const Places& places);
 // Caisson's folder of cgroups, when there is one.
 Result<std::optional<os::Cgroup>> FindCgroups();
 
-// "image", "layer", "cgroup", "mount", "file", "folder".
+// "image", "layer", "cgroup", "copy", "mount", "file", "folder".
 std::string_view KindName(ItemKind kind);
 // "in_use", "kept", "left_over".
 std::string_view StateName(ItemState state);

@@ -55,6 +55,11 @@ std::vector<LayerFolder> LayerFolders(const os::Fd& data) {
   return folders;
 }
 
+bool AllLayersAreKnown(const os::Fd& data) {
+  return faccessat(data.get(), "store.img", F_OK, AT_SYMLINK_NOFOLLOW) != 0 ||
+         faccessat(data.get(), "store/layers", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 std::set<std::string> ImagesOfKeptLayers(const os::Fd& data) {
   std::set<std::string> images;
   for (const auto& [folder, is_of_store] : LayerFolders(data)) {

@@ -31,6 +31,9 @@ struct LayerFolder {
 };
 std::vector<LayerFolder> LayerFolders(const os::Fd& data);
 
+// False while there is a store that is not mounted.
+bool AllLayersAreKnown(const os::Fd& data);
+
 // The images that kept layers need.
 std::set<std::string> ImagesOfKeptLayers(const os::Fd& data);
 

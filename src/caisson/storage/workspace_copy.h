@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "caisson/base/deadline.h"
+#include "caisson/base/result.h"
+#include "caisson/os/fd.h"
+#include "caisson/storage/folder_copy.h"
+#include "caisson/storage/sandbox_folders.h"
+
+namespace caisson::storage {
+
+// Copies of workspace folders for sandboxes that stay, below the folder `copies` of the data folder: one folder for each
+// sandbox, named by its id and locked by its engine (sandbox_folders.h), which holds the copy. It is needed as long as
+// it is locked or the sandbox's layer is kept; while a store is not mounted, nobody knows of its layers, and every copy
+// counts as needed.
+struct WorkspaceCopy {
+  os::Fd lock;
+  os::Fd folder;     // the copy, opened for reading
+  std::string path;  // below the data folder
+};
+
+// Errors: as CopyFolder; nothing is left of one that failed.
+Result<WorkspaceCopy> MakeWorkspaceCopy(const os::Fd& data, const std::string& id, const os::Fd& source,
+                                        const std::function<bool(const CopyProgress&)>& progress);
+
+// Every copy; kNobodyButKept: of a sandbox whose layer is kept.
+std::vector<SandboxFolder> FindWorkspaceCopies(const os::Fd& data);
+
+// Removes one unless somebody has it locked or its layer is kept; false when it was left for that.
+Result<bool> RemoveWorkspaceCopy(const os::Fd& data, const std::string& id, const Deadline& deadline);
+
+}  // namespace caisson::storage
