@@ -39,7 +39,7 @@ Explanation Explain(Step step) {
     case Step::kHostImage:
       return {"the built-in image", kIdMap};
     case Step::kWritableLayer:
-      return {"the writable layer", kDoctor};
+      return {"the writable layer", "choose another --storage, or see what this host lacks: caisson doctor"};
     case Step::kRootOverlay:
       return {"overlay file systems", kOverlay};
     case Step::kWorkspace:
@@ -75,7 +75,10 @@ Code CodeOf(const plan::LaunchReply& reply) {
 }  // namespace
 
 Error ExplainFailure(const plan::LaunchReply& reply) {
-  const Explanation explanation = Explain(reply.failed_step);
+  Explanation explanation = Explain(reply.failed_step);
+  if (reply.failed_step == Step::kWritableLayer && reply.error == ENOSPC) {
+    explanation.remedy = "free space on the host's disk, lower --disk, or see `caisson df` for what can go";
+  }
   const Error system = Error::FromErrno(reply.error, "");
   std::string cause = reply.message[0] == '\0' ? system.cause() : std::string(reply.message) + ": " + system.cause();
   Error error = Error(CodeOf(reply), std::string("the sandbox cannot be set up: ") + explanation.primitive + " failed")

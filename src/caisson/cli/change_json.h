@@ -1,9 +1,12 @@
 #pragma once
 
-#include <boost/json/fwd.hpp>
 #include <optional>
 
 #include "caisson/plan/change.h"
+
+namespace boost::json {
+class object;
+}
 
 namespace caisson::cli {
 

@@ -123,16 +123,13 @@ Result<Finished> Run(const RunRequest& request) {
   CAISSON_TRY(const std::unique_ptr<sandbox::Sandboxes> sandboxes, sandbox::Sandboxes::Start(options));
   CAISSON_CHECK_OK(interrupts.Watch());
   CAISSON_TRY(const std::unique_ptr<sandbox::Sandbox> sandbox, sandboxes->Create(std::move(spec)));
+  if (request.after == After::kKeep) CAISSON_CHECK_OK(sandbox->Keep());
   CAISSON_CHECK_OK(sandboxes->GiveUpPrivileges());
+  if (request.after == After::kKeep && request.notices != Notices::kQuiet && request.output != Output::kJson) {
+    PrintNotice("the sandbox's files are kept: caisson diff " + sandbox->id().text());
+  }
   if (request.notices == Notices::kVerbose) PrintNotice("sandbox " + sandbox->id().text());
 
-  // Before the command: what cannot be kept is known before it has worked.
-  if (request.after == After::kKeep) {
-    CAISSON_CHECK_OK(sandbox->Keep());
-    if (request.notices != Notices::kQuiet && request.output != Output::kJson) {
-      PrintNotice("the sandbox's files are kept: caisson diff " + sandbox->id().text());
-    }
-  }
   CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, *sandbox, interrupts));
   Finished finished{sandbox->id(), std::move(result)};
   // The command has ended whatever becomes of its sandbox: its result is still worth more than this error.

@@ -35,6 +35,11 @@ std::optional<Hint> DiskFull(const Evidence& evidence) {
     hint.suggestion = "Write it below /tmp, or raise --memory, of which /dev/shm is an eighth.";
     return hint;
   }
+  if (evidence.storage == plan::Storage::kDirectory) {
+    hint.message = "The disk is full: the sandbox's files lie in a folder of the host, without a limit of their own.";
+    hint.suggestion = "Free space on the host's disk, or use --storage btrfs with --disk.";
+    return hint;
+  }
   const Bytes half{evidence.limits.memory.value / 2};
   const bool is_bound_by_memory = evidence.storage == plan::Storage::kTmpfs && half < evidence.limits.disk;
   const std::string limit = FormatBytes(is_bound_by_memory ? half : evidence.limits.disk);

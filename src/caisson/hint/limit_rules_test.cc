@@ -26,8 +26,10 @@ TEST(DiskFull, NamesTheMemoryWhereThatBoundsTheDisk) {
   ended.limits.memory = MiB(64);
   const std::string said = Said(DiskFull, ended);
   EXPECT_TRUE(Names(said, "holds 32MiB") && Names(said, "--memory above 64MiB")) << said;
-  ended.storage = plan::Storage::kDirectory;
+  ended.storage = plan::Storage::kBtrfs;
   EXPECT_TRUE(Names(Said(DiskFull, ended), "--disk above 5GiB"));
+  ended.storage = plan::Storage::kDirectory;
+  EXPECT_TRUE(Names(Said(DiskFull, ended), "--storage btrfs"));
 }
 
 TEST(DiskFull, TellsTheFolderOfSharedMemoryApart) {

@@ -134,6 +134,7 @@ class Server {
         return std::nullopt;
       case plan::Verb::kSeal:
         sealed_ = true;
+        (void)storage_.Seal();
         return std::nullopt;
       case plan::Verb::kExamineLeaf:
         return ExamineLeaf(request);

@@ -102,6 +102,12 @@ Status StorageLink::RemoveLayer(std::uint32_t slot) {
   return Send(request, {});
 }
 
+Status StorageLink::Seal() {
+  plan::StorageRequest request;
+  request.verb = plan::StorageVerb::kSeal;
+  return Send(request, {});
+}
+
 Status StorageLink::Send(const plan::StorageRequest& request, const std::vector<int>& fds) {
   return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, fds);
 }

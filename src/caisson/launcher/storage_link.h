@@ -43,6 +43,8 @@ class StorageLink {
   // Also of a slot that has none. Does not wait.
   Status RemoveLayer(std::uint32_t slot);
 
+  Status Seal();
+
   int connection() const { return connection_.get(); }
 
  private:

@@ -10,7 +10,7 @@ namespace caisson::plan {
 // The values that cross from the launcher and from the engine to the storage process. Flat and fixed in size: it parses
 // nothing, it checks ranges. Descriptors travel beside a message, in the order its comment gives.
 
-enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove };
+enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove, kSeal };
 
 // One request of the launcher's.
 // kMake: a writable layer for the sandbox of `slot`. Reply: [its folder, as a mount that is attached nowhere: overlayfs
@@ -19,6 +19,8 @@ enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove };
 // [upper folder] [lower folder], the root's first, then the workspace's. Replied to when all that is changed from now
 // on will be noticed.
 // kRemove: the sandbox is dead. No reply.
+// kSeal: the engine has given up its rights, and says no more what is written with a layer (LayerVerb::kKeep): root
+// reads that again. No reply.
 struct StorageRequest {
   StorageVerb verb = StorageVerb::kMake;
   std::uint32_t slot = 0;

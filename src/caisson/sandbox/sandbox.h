@@ -37,8 +37,9 @@ class Sandbox {
   // Errors: kInvalidArgument (empty or too large argv or environment), kUnavailable (the sandbox ended).
   Result<Command> Start(const CommandSpec& spec);
 
-  // Its writable layer stays when it is destroyed, to be looked at by KeptSandbox. Errors: kUnsupported when the layer
-  // is in memory.
+  // Its writable layer stays when it is destroyed, to be looked at by KeptSandbox. Call before
+  // GiveUpPrivileges: root reads again what is noted here. Errors: kUnsupported when the layer is in memory;
+  // kPermissionDenied after GiveUpPrivileges.
   Status Keep();
 
   // Ends every process in the sandbox and removes its writable layer. Idempotent. At most 5 s.

@@ -84,6 +84,12 @@ class Purger {
   void DataFolder(const std::string& path) {
     if (!places_.data.valid()) return;
     StoreOfTheDataFolder();
+    if (ReadStore(places_.data)) {
+      // They go with the store's file, which counts what they hold.
+      for (const std::string& name : NamesIn(OpenStoreLayers(places_.data))) {
+        collected_.removed.push_back({ItemKind::kLayer, name, {}});
+      }
+    }
     for (const std::string& name : MountsIn(places_.data)) {
       Do(ItemKind::kMount, path + "/" + name, {}, [&] { return UnmountIn(places_.data, name); });
     }

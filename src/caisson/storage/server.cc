@@ -29,7 +29,7 @@ using plan::StorageVerb;
 constexpr std::uint64_t kManyEntries = 256;
 
 bool IsWellFormed(const StorageRequest& request) {
-  return request.verb <= StorageVerb::kRemove && request.storage <= plan::Storage::kBtrfs &&
+  return request.verb <= StorageVerb::kSeal && request.storage <= plan::Storage::kBtrfs &&
          request.name[sizeof request.name - 1] == '\0' && request.image[sizeof request.image - 1] == '\0' &&
          request.name[0] != '.' && std::strchr(request.name, '/') == nullptr &&
          (request.verb != StorageVerb::kMake || request.name[0] != '\0');
@@ -57,9 +57,15 @@ class SharedWatch {
   bool tried_ = false;
 };
 
+// What all layers have in common.
+struct Shared {
+  SharedWatch watch;
+  bool is_sealed = false;
+};
+
 class Layer : public LayerOwner {
  public:
-  Layer(WritableLayer writable, SharedWatch& watch) : writable_(std::move(writable)), watch_(watch) {}
+  Layer(WritableLayer writable, Shared& shared) : writable_(std::move(writable)), shared_(shared) {}
 
   // `watch`: from now on. A tmpfs does not note the time of a write through a mapping, so that only the kernel's word
   // tells of it; what happens between two commands of a `run` nobody asks.
@@ -73,17 +79,20 @@ class Layer : public LayerOwner {
   void Answer() { service_->Answer(*this); }
 
   std::optional<ChangeWatch::Names> Touched(std::uint64_t entries) override {
-    if (watched_) return watch_.Get()->Take(*watched_);
+    if (watched_) return shared_.watch.Get()->Take(*watched_);
     if (entries > kManyEntries) StartWatching();  // before the layer is read
     return std::nullopt;
   }
   bool IsFull() override { return writable_.IsFull(); }
-  Status Keep(std::string_view record) override { return writable_.Keep(record, image_); }
+  Status Keep(std::string_view record) override {
+    if (shared_.is_sealed) return Fail(Error::FromErrno(EPERM, "a sandbox is kept before the engine gives up root"));
+    return writable_.Keep(record, image_);
+  }
 
   bool IsQuicklyRemoved() const { return writable_.IsQuicklyRemoved(); }
   // Lets go of all that keeps the layer's file system busy.
   void Close() {
-    if (watched_) watch_.Get()->Forget(*watched_);
+    if (watched_) shared_.watch.Get()->Forget(*watched_);
     watched_.reset();
     service_.reset();
   }
@@ -95,7 +104,7 @@ class Layer : public LayerOwner {
  private:
   // Without it every report reads the whole layer.
   void StartWatching() {
-    ChangeWatch* const watch = watch_.Get();
+    ChangeWatch* const watch = shared_.watch.Get();
     if (watch == nullptr) return;
     const auto point = writable_.OpenWatchPoint();
     struct stat info{};
@@ -104,7 +113,7 @@ class Layer : public LayerOwner {
   }
 
   WritableLayer writable_;
-  SharedWatch& watch_;
+  Shared& shared_;
   std::string image_;
   std::optional<LayerService> service_;
   std::optional<dev_t> watched_;  // its device, once the kernel tells what is touched there
@@ -116,7 +125,7 @@ class Server {
       : launcher_(std::move(launcher)), places_(std::move(places)), expect_(expect) {}
 
   void Run() {
-    if (expect_ == plan::Expect::kManySandboxes) (void)watch_.Get();  // before anybody waits
+    if (expect_ == plan::Expect::kManySandboxes) (void)shared_.watch.Get();  // before anybody waits
     while (true) {
       std::vector<pollfd> entries = {{launcher_.get(), POLLIN, 0}};
       std::vector<std::uint32_t> slots = {0};
@@ -161,6 +170,9 @@ class Server {
       case StorageVerb::kRemove:
         Remove(request.slot);
         return true;
+      case StorageVerb::kSeal:
+        shared_.is_sealed = true;
+        return true;
     }
     return false;
   }
@@ -185,7 +197,7 @@ class Server {
       std::move(*made).Remove();
       return Reply(mount.error(), {});
     }
-    layers_.try_emplace(request.slot, *std::move(made), watch_);
+    layers_.try_emplace(request.slot, *std::move(made), shared_);
     return Reply(std::nullopt, {mount->get()});
   }
 
@@ -238,7 +250,7 @@ class Server {
   os::Fd launcher_;
   LayerPlaces places_;
   plan::Expect expect_;
-  SharedWatch watch_;
+  Shared shared_;
   bool collected_ = false;
   std::map<std::uint32_t, Layer> layers_;
 };
