@@ -54,7 +54,8 @@ class OwnHost {
     for (const std::string& point : Hierarchies()) mkdir((point + "/" + name_).c_str(), 0755);
     for (const char* folder : {"lib", "run", "empty"}) std::filesystem::create_directory(folder_ / folder);
   }
-  OwnHost(OwnHost&&) = delete;
+  OwnHost(const OwnHost&) = delete;
+  OwnHost& operator=(const OwnHost&) = delete;
   ~OwnHost() {
     for (const std::string& point : Hierarchies()) EXPECT_EQ(rmdir((point + "/" + name_).c_str()), 0) << point;
   }

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/loop.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -18,6 +16,7 @@
 
 #include "caisson/os/cgroup.h"
 #include "caisson/os/fd.h"
+#include "caisson/os/loop_device.h"
 #include "caisson/storage/store_upkeep.h"
 #include "caisson/storage/uid_blocks.h"
 #include "support/caisson_run.h"
@@ -82,17 +81,17 @@ TEST_F(HostStateTest, SeesACgroup) {
 }
 
 TEST_F(HostStateTest, SeesALoopDevice) {
-  const TempFolder folder;
-  WriteFile(folder / "file", std::string(1 << 20, 'x'));
-  const os::Fd control(open("/dev/loop-control", O_RDWR | O_CLOEXEC));
-  const int number = control.valid() ? ioctl(control.get(), LOOP_CTL_GET_FREE) : -1;
-  const os::Fd device(number < 0 ? -1 : open(("/dev/loop" + std::to_string(number)).c_str(), O_RDWR | O_CLOEXEC));
-  const os::Fd file(open((folder / "file").c_str(), O_RDWR | O_CLOEXEC));
-  if (!device.valid() || ioctl(device.get(), LOOP_SET_FD, file.get()) != 0) GTEST_SKIP() << "no loop device here";
+  RunScript({}, "true");  // makes the folder
+  const std::string path = "/var/lib/caisson/" + UniqueMarker();
+  WriteFile(path, std::string(1 << 20, 'x'));
+  const os::Fd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const auto device = os::LoopDevice::Attach(file);
   const HostState seen = New("loop device ");
-  EXPECT_EQ(ioctl(device.get(), LOOP_CLR_FD), 0);
+  unlink(path.c_str());
+  if (!device) GTEST_SKIP() << "no loop device here: " << device.error().message();
+  EXPECT_TRUE(device->Detach());
   ASSERT_EQ(seen.size(), 1U);
-  EXPECT_NE(seen.begin()->find(folder / "file"), std::string::npos) << *seen.begin();
+  EXPECT_NE(seen.begin()->find(path), std::string::npos) << *seen.begin();
 }
 
 // On a store of the host's own: its subvolume and quota group are made and removed beside whatever else it holds.

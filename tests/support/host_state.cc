@@ -165,9 +165,11 @@ void AddCgroups(HostState& state, const std::set<std::string>& locked) {
 
 void AddLoopDevices(HostState& state) {
   for (const fs::path& device : Entries("/sys/block")) {
-    const std::string file = ReadFile(device / "loop/backing_file");
-    if (!file.empty() && file != std::string(kStoreFile) + "\n")
-      state.insert("loop device " + device.filename().string() + " " + file.substr(0, file.find('\n')));
+    std::string file = ReadFile(device / "loop/backing_file");
+    file = file.substr(0, file.find('\n'));
+    // Those of other files are other programs', and that of the store stands.
+    if (!file.starts_with(std::string(kDataFolder) + "/") || file == kStoreFile) continue;
+    state.insert("loop device " + device.filename().string() + " " + file);
   }
 }
 
