@@ -77,6 +77,22 @@ TEST_P(Keep, ThePatchMakesTheSameChangesInACopy) {
   EXPECT_EQ(Caisson({"delete", id}).status, 0);
 }
 
+TEST_P(Keep, GitTakesThePatchOfLinksAndModesToo) {
+  WriteFile(workspace_ / "script", "echo\n");
+  WriteFile(workspace_ / "odd name\n", "odd\n");
+  const std::string id =
+      KeepAfter("chmod +x script; ln -sf gone link; ln -s new made; mv folder moved; echo >> 'odd name\n'");
+  const Ended patch = Caisson({"diff", "--patch", id});
+  const Ended applied =
+      RunProgram({.argv = {"git", "apply", "-p4", "-"}, .directory = workspace_.path(), .input_text = patch.out});
+  EXPECT_EQ(applied.status, 0) << applied.err << patch.out;
+  EXPECT_EQ(fs::read_symlink(workspace_ / "link"), "gone");
+  EXPECT_EQ(fs::read_symlink(workspace_ / "made"), "new");
+  EXPECT_EQ(ReadFile(workspace_ / "moved/deep"), "deep\n");
+  EXPECT_NE(fs::status(workspace_ / "script").permissions() & fs::perms::owner_exec, fs::perms::none);
+  EXPECT_EQ(Caisson({"delete", id}).status, 0);
+}
+
 TEST_P(Keep, TheFolderMayChangeAfterwards) {
   const std::string id = KeepAfter("sed -i s/two/2/ kept; readlink link");
   WriteFile(workspace_ / "kept", "another text\n");

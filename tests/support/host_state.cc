@@ -29,8 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDataFolder = "/var/lib/caisson";
 // Made by the first run on a host, for all that follow.
-constexpr std::array kStanding = {"images",    "sandboxes",  "copies", "spool",
-                                   "store.img", "store.lock", "store"};
+constexpr std::array kStanding = {"images", "sandboxes", "copies", "spool", "store.img", "store.lock", "store"};
 constexpr const char* kStoreMount = "/var/lib/caisson/store";
 constexpr const char* kStoreFile = "/var/lib/caisson/store.img";
 // Stands in a state for what was not looked at.
@@ -236,7 +235,8 @@ void AddFiles(HostState& state) {
     if (!stands) state.insert("file " + folder.string());
     for (const fs::path& entry : Entries(folder)) {
       const bool finished = folder.filename() == "images" && entry.string().find(".new.") == std::string::npos;
-      const bool of_store = folder.filename() == "store" && (entry.filename() == "layers" || entry.filename() == "snapshots");
+      const bool of_store =
+          folder.filename() == "store" && (entry.filename() == "layers" || entry.filename() == "snapshots");
       if (!finished && !of_store) state.insert("file " + entry.string());
     }
   }

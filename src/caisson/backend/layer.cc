@@ -48,6 +48,8 @@ Result<Layer::Sides> Layer::Open(std::uint32_t index) {
   Sides sides;
   if (reply.has_before()) sides.before = std::move(fds.front());
   if (reply.has_after()) sides.after = std::move(fds.back());
+  if (reply.has_link_before()) sides.link_before = reply.link_before();
+  if (reply.has_link_after()) sides.link_after = reply.link_after();
   return sides;
 }
 

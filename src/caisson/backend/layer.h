@@ -1,6 +1,8 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,10 +31,13 @@ class Layer {
   // for one in memory.
   Status Keep(std::string_view record);
 
-  // The content of the `index`-th entry of the last report, before and now. Invalid where there is no such file.
+  // The content of the `index`-th entry of the last report, before and now. A descriptor is invalid where there is no
+  // file, a target absent where there is no symbolic link.
   struct Sides {
     os::Fd before;
     os::Fd after;
+    std::optional<std::string> link_before;
+    std::optional<std::string> link_after;
   };
   Result<Sides> Open(std::uint32_t index);
 

@@ -9,7 +9,6 @@
 #include "caisson/cli/error_output.h"
 #include "caisson/cli/json_text.h"
 #include "caisson/cli/result_json.h"
-#include "caisson/sandbox/file_patch.h"
 #include "caisson/sandbox/kept_sandbox.h"
 
 namespace caisson::cli {
@@ -26,15 +25,12 @@ std::string ListText(const plan::ChangeList& list) {
   return text;
 }
 
-// Of all files that changed; what is no file has none.
+// Of all files and links that changed.
 Result<std::string> Patch(sandbox::KeptSandbox& kept, const plan::ChangeList& list, sandbox::Escaping escaping) {
   sandbox::PatchBudget budget;
   std::string patch;
   for (std::uint32_t i = 0; i < list.changes.size(); ++i) {
-    const plan::Change& change = list.changes[i];
-    if (change.type != plan::EntryType::kFile || change.kind == plan::ChangeKind::kMetadata) continue;
-    CAISSON_TRY(const sandbox::KeptSandbox::Sides sides, kept.Open(i));
-    CAISSON_TRY(const std::string one, sandbox::FilePatch(change.path, sides.before, sides.after, escaping, budget));
+    CAISSON_TRY(const std::string one, kept.Patch(i, list.changes[i], escaping, budget));
     patch += one;
   }
   return patch + budget.LeftOut();
@@ -49,6 +45,7 @@ Result<std::string> Report(const CommandLine& line) {
   if (line.Has(Option::kPatch)) {
     const bool to_eyes = !json && isatty(STDOUT_FILENO) == 1;
     CAISSON_TRY(patch, Patch(kept, list, to_eyes ? sandbox::Escaping::kForTerminal : sandbox::Escaping::kNone));
+    if (!json && list.truncated) PrintNotice("the patch is cut: more has changed than a list holds");
     if (!json) return patch;
   }
   if (!json) return ListText(list);

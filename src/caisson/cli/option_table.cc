@@ -30,9 +30,9 @@ constexpr const char* kRunNotes =
     "The first Ctrl-C goes to the command, the second ends the sandbox.\n";
 
 constexpr const char* kDiffNotes =
-    "What differs from the image and, in the workspace, from what its folder held at the start. ID may be the beginning\n"
-    "of an id. With --patch a unified diff of the files, for git apply or patch; of those that are not text, sizes and\n"
-    "SHA-256. Exit status: 0, or 3 when it cannot be said.\n";
+    "What differs from the image and, in the workspace, from what its folder held when the sandbox was made. ID may\n"
+    "be the beginning of an id. With --patch a unified diff of files and links, for git apply or patch; of what is\n"
+    "not text, sizes and SHA-256. Exit status: 0, or 3 when it cannot be said.\n";
 
 constexpr const char* kPruneNotes =
     "Left-overs are writable layers and cgroups of processes that were killed, and images of older host settings.\n"

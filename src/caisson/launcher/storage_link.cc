@@ -38,8 +38,7 @@ Result<StorageLink> StorageLink::Start(const os::Fd& data, const std::vector<int
     for (const int fd : others) close(fd);
     prctl(PR_SET_NAME, "caisson-storage", 0, 0, 0);
     // For file systems, quotas and watches; for layers that belong to others.
-    if (!os::KeepOnlyCapabilities(
-            {CAP_SYS_ADMIN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER})) {
+    if (!os::KeepOnlyCapabilities({CAP_SYS_ADMIN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER})) {
       _exit(1);
     }
     storage::RunStorage(std::move(ends.second), std::move(places), expect);

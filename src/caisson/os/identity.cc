@@ -44,8 +44,8 @@ Status KeepOnlyCapabilities(std::initializer_list<unsigned> kept) {
     }
   }
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 ||
-      syscall(SYS_capset, &header, sets.data()) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 || syscall(SYS_capset, &header, sets.data()) != 0 ||
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Fail(Error::FromErrno(errno, "cannot drop the capabilities"));
   }
   return {};

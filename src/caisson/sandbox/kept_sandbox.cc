@@ -198,9 +198,17 @@ Result<plan::ChangeList> KeptSandbox::Changes() {
   return std::move(report.list);
 }
 
-Result<KeptSandbox::Sides> KeptSandbox::Open(std::uint32_t index) {
-  CAISSON_TRY(backend::Layer::Sides sides, reader_->Open(index));
-  return Sides{std::move(sides.before), std::move(sides.after)};
+Result<std::string> KeptSandbox::Patch(std::uint32_t index, const plan::Change& change, Escaping escaping,
+                                       PatchBudget& budget) {
+  CAISSON_TRY(const backend::Layer::Sides sides, reader_->Open(index));
+  std::string patch;
+  if (sides.before.valid() || sides.after.valid()) {
+    CAISSON_TRY(patch, FilePatch(change.path, sides.before, sides.after, escaping, budget));
+  }
+  if (sides.link_before || sides.link_after) {
+    patch += LinkPatch(change.path, sides.link_before, sides.link_after, escaping, budget);
+  }
+  return patch;
 }
 
 }  // namespace caisson::sandbox

@@ -10,6 +10,7 @@
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
 #include "caisson/plan/change.h"
+#include "caisson/sandbox/file_patch.h"
 #include "caisson/sandbox/housekeeping.h"
 #include "caisson/storage/kept_layer.h"
 
@@ -47,15 +48,11 @@ class KeptSandbox {
   // the layer is looked at without them. Call from the only thread. Errors: kNotFound when the image or the workspace
   // folder it was made from is gone.
   Status StartReading();
-  // After StartReading: everything that differs from the image and, in the workspace, from what its folder held when the
-  // sandbox was made.
+  // After StartReading: everything that differs from the image and, in the workspace, from what its folder held when
+  // the sandbox was made.
   Result<plan::ChangeList> Changes();
-  struct Sides {
-    os::Fd before;
-    os::Fd after;
-  };
-  // The content of the `index`-th change, before and now; invalid where there is no file.
-  Result<Sides> Open(std::uint32_t index);
+  // The patch of the `index`-th change: of a file or a symbolic link; empty for what is neither.
+  Result<std::string> Patch(std::uint32_t index, const plan::Change& change, Escaping escaping, PatchBudget& budget);
 
  private:
   KeptSandbox() = default;

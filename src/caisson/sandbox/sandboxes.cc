@@ -50,7 +50,8 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options
   CAISSON_TRY(backend::DataFolders folders,
               backend::DataFolders::Open(options.data_directory, options.runtime_directory));
   CAISSON_TRY(auto link, backend::LauncherLink::Start(options.program_directory, folders, options.expect));
-  return std::unique_ptr<Sandboxes>(new Sandboxes(std::move(link), options.data_directory, std::move(folders.data), std::move(folders.spool)));
+  return std::unique_ptr<Sandboxes>(
+      new Sandboxes(std::move(link), options.data_directory, std::move(folders.data), std::move(folders.spool)));
 }
 
 Status Sandboxes::GiveUpPrivileges() {
@@ -59,8 +60,8 @@ Status Sandboxes::GiveUpPrivileges() {
 }
 
 Status Sandboxes::CopyWorkspace(const SandboxId& id, SandboxSpec& spec, Sandbox::Origin& origin) const {
-  CAISSON_TRY(storage::WorkspaceCopy copy, storage::MakeWorkspaceCopy(data_, id.text(), spec.workspace->directory,
-                                                                      spec.copy_progress));
+  CAISSON_TRY(storage::WorkspaceCopy copy,
+              storage::MakeWorkspaceCopy(data_, id.text(), spec.workspace->directory, spec.copy_progress));
   origin.workspace_directory = data_directory_ + "/" + copy.path;
   origin.workspace_copy = std::move(copy.lock);
   spec.workspace->directory = std::move(copy.folder);

@@ -27,8 +27,8 @@ struct Workspace {
   plan::WorkspaceMode mode = plan::WorkspaceMode::kCopy;
 };
 
-// Whether the sandbox may outlive its engine's interest in the host's folders: then a workspace to copy is really copied,
-// since what an overlay shows is undefined once somebody edits the folder under it.
+// Whether the sandbox may outlive its engine's interest in the host's folders: then a workspace to copy is really
+// copied, since what an overlay shows is undefined once somebody edits the folder under it.
 enum class Stays { kNo, kYes };
 
 // Everything that decides what a new sandbox is. Not set: the built-in image `host`, no workspace folder.
@@ -67,8 +67,8 @@ class Sandboxes {
 
   // Blocks until the guest answers, at most 10 s. On error nothing is left behind.
   // Errors: kUnsupported (a protection cannot be set up), kPermissionDenied (a host folder after GiveUpPrivileges),
-  // kResourceExhausted (no uid range left, no room for a copy of the workspace), kUnavailable. A sandbox that stays with
-  // a copy of its workspace is made before GiveUpPrivileges.
+  // kResourceExhausted (no uid range left, no room for a copy of the workspace), kUnavailable. A sandbox that stays
+  // with a copy of its workspace is made before GiveUpPrivileges.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec);
 
  private:

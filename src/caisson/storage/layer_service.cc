@@ -31,6 +31,8 @@ void LayerService::Answer(LayerOwner& owner) {
     sides = layer_.Open(last_report_.changes[request.index].path);
     reply.set_has_before(sides.before.valid());
     reply.set_has_after(sides.after.valid());
+    if (sides.link_before) reply.set_link_before(*sides.link_before);
+    if (sides.link_after) reply.set_link_after(*sides.link_after);
     if (sides.before.valid()) fds.push_back(sides.before.get());
     if (sides.after.valid()) fds.push_back(sides.after.get());
   } else if (request.verb == LayerVerb::kKeep) {

@@ -17,6 +17,12 @@ bool IsSameFolder(TreeReader& upper, const std::string& path, const UpperEntry& 
   return entry.is_opaque == before.is_opaque && entry.redirect == before.redirect;
 }
 
+std::optional<std::string> TargetOf(TreeReader& tree, const std::string& path) {
+  const auto stamp = tree.Stamp(path);
+  if (!stamp || !stamp->IsLink()) return std::nullopt;
+  return tree.LinkTarget(path);
+}
+
 }  // namespace
 
 TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
@@ -190,8 +196,12 @@ TrackedLayer::Sides TrackedLayer::Open(const std::string& path) {
     if (!path.starts_with(prefix)) continue;
     const std::string inside = path.substr(prefix.size());
     const auto lower = LowerPathOf(overlay.seen, inside);
+    TreeReader& now = lower ? overlay.lower : overlay.upper;
+    const std::string& now_at = lower ? *lower : inside;
     return {.before = overlay.lower.OpenFile(inside),
-            .after = lower ? overlay.lower.OpenFile(*lower) : overlay.upper.OpenFile(inside)};
+            .after = now.OpenFile(now_at),
+            .link_before = TargetOf(overlay.lower, inside),
+            .link_after = TargetOf(now, now_at)};
   }
   return {};
 }

@@ -38,10 +38,13 @@ class TrackedLayer {
   // As of the last report.
   std::uint64_t entries() const { return entries_; }
 
-  // The two sides of a file that a report named, for a comparison of their content. Invalid where there is none.
+  // The two sides of what a report named, for a comparison of their content. A descriptor is invalid where there is no
+  // file, a target absent where there is no symbolic link.
   struct Sides {
     os::Fd before;  // as the lower layer has it at this path
     os::Fd after;
+    std::optional<std::string> link_before;
+    std::optional<std::string> link_after;
   };
   Sides Open(const std::string& path);
 

@@ -12,10 +12,10 @@
 
 namespace caisson::storage {
 
-// Copies of workspace folders for sandboxes that stay, below the folder `copies` of the data folder: one folder for each
-// sandbox, named by its id and locked by its engine (sandbox_folders.h), which holds the copy. It is needed as long as
-// it is locked or the sandbox's layer is kept; while a store is not mounted, nobody knows of its layers, and every copy
-// counts as needed.
+// Copies of workspace folders for sandboxes that stay, below the folder `copies` of the data folder: one folder for
+// each sandbox, named by its id and locked by its engine (sandbox_folders.h), which holds the copy. It is needed as
+// long as it is locked or the sandbox's layer is kept; while a store is not mounted, nobody knows of its layers, and
+// every copy counts as needed.
 struct WorkspaceCopy {
   os::Fd lock;
   os::Fd folder;     // the copy, opened for reading
