@@ -23,6 +23,7 @@ std::vector<SeriesName> MakeSeriesNames() {
       {kEngineCold},
       {kEngineColdReport},
       {kEngineColdDirectory},
+      {kEngineColdBtrfs},
       {kRunCold},
       {kExecRunning},
       {kExecRunningReport},
@@ -53,7 +54,8 @@ std::string_view NoteOf(std::string_view variant) {
   if (variant == kBubblewrap) return "no overlay, no cgroup, no seccomp";
   if (variant == kEngineCold) return "create, true, destroy through the library; what it changed is not reported";
   if (variant == kEngineColdReport) return "the same with the report, which is what a caller gets by default";
-  if (variant == kEngineColdDirectory) return "as engine_cold, with the writable layer on disk";
+  if (variant == kEngineColdDirectory) return "as engine_cold, with the writable layer in a folder";
+  if (variant == kEngineColdBtrfs) return "as engine_cold, with the writable layer in the store";
   if (variant == kRunCold) return "the whole process `caisson run -- /bin/true`";
   if (variant == kExecRunning) return "true in a sandbox that stays; what it changed is not reported";
   if (variant == kExecRunningReport) return "the same with the report, which is what a caller gets by default";
@@ -82,6 +84,7 @@ Result<std::unique_ptr<Variant>> Catalogue::Make(std::string_view name) {
   CAISSON_TRY(auto* engine, Engine());
   EngineCase engine_case;
   if (name == kEngineColdDirectory) engine_case.storage = plan::Storage::kDirectory;
+  if (name == kEngineColdBtrfs) engine_case.storage = plan::Storage::kBtrfs;
   if (name == kEngineColdReport || name == kExecRunningReport) engine_case.report = sandbox::ReportChanges::kYes;
   if (name == kExecRunning || name == kExecRunningReport) return ExecRunningVariant::Make(*engine, engine_case);
   return std::make_unique<EngineColdVariant>(*engine, engine_case);
@@ -113,7 +116,9 @@ Result<std::unique_ptr<Workplace>> Catalogue::MakePlace(const WorkSeries& series
     return SandboxWorkplace::Make(*engine, program_directory_, series.storage, series.report);
   }
   if (series.storage == plan::Storage::kTmpfs) return NativeWorkplace::MakeInMemory(program_directory_);
-  return NativeWorkplace::MakeOnDisk(program_directory_, sandbox::EngineOptions{}.data_directory);
+  std::string folder = sandbox::EngineOptions{}.data_directory;
+  if (series.storage == plan::Storage::kBtrfs) folder += "/store";  // mounted by the series inside, which comes first
+  return NativeWorkplace::MakeOnDisk(program_directory_, folder);
 }
 
 Result<FloorProgram*> Catalogue::References() {

@@ -23,6 +23,7 @@ inline constexpr std::string_view kBubblewrap = "bubblewrap";
 inline constexpr std::string_view kEngineCold = "engine_cold";
 inline constexpr std::string_view kEngineColdReport = "engine_cold_report";
 inline constexpr std::string_view kEngineColdDirectory = "engine_cold_directory";
+inline constexpr std::string_view kEngineColdBtrfs = "engine_cold_btrfs";
 inline constexpr std::string_view kRunCold = "run_cold";
 inline constexpr std::string_view kExecRunning = "exec_running";
 inline constexpr std::string_view kExecRunningReport = "exec_running_report";

@@ -37,6 +37,7 @@ const std::vector<Promise>& AllPromises() {
       {"true in a running sandbox / fork+exec", "exec_running", "fork_exec", 1.3},
       {"create, true with report, destroy / without", "engine_cold_report", "engine_cold", std::nullopt},
       {"create, true, destroy, directory / tmpfs", "engine_cold_directory", "engine_cold", std::nullopt},
+      {"create, true, destroy, btrfs / tmpfs", "engine_cold_btrfs", "engine_cold", std::nullopt},
       {"true with report in a running sandbox / without", "exec_running_report", "exec_running", std::nullopt},
   };
   return kPromises;

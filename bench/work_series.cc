@@ -21,8 +21,9 @@ constexpr std::uint64_t kMany = 10'000;
 constexpr std::uint64_t kSmallFiles = 2'000;
 constexpr Bytes kFileSize = MiB(256);
 
-constexpr std::array<std::pair<plan::Storage, std::string_view>, 2> kStorages = {{
+constexpr std::array<std::pair<plan::Storage, std::string_view>, 3> kStorages = {{
     {plan::Storage::kTmpfs, "tmpfs"},
+    {plan::Storage::kBtrfs, "btrfs"},
     {plan::Storage::kDirectory, "directory"},
 }};
 

@@ -97,6 +97,12 @@ TEST_F(RunBadInput, ChoicesThatAreNone) {
   for (const char* value : {"disk", ""}) ExpectValueRefused("--storage", value);
 }
 
+TEST_F(RunBadInput, ALimitThatTheStorageCannotHold) {
+  const Ended ended = RunCommand({"--storage", "directory", "--disk", "1GiB"}, {"true"});
+  EXPECT_EQ(ended.status, 125);
+  EXPECT_NE(ended.err.find("--disk cannot be held with --storage directory"), std::string::npos) << ended.err;
+}
+
 TEST_F(RunBadInput, ErrorsDoNotPassControlCharactersToTheTerminal) {
   const std::string text = ExpectValueRefused("--user", "\x1b[31mred\x07");
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

@@ -144,6 +144,17 @@ TEST_F(RunLimits, TheDiskIsBounded) {
   EXPECT_EQ(RunScript({"--disk", "10MiB"}, "head -c 5000000 /dev/zero > fits").status, 0);
 }
 
+TEST_F(RunLimits, TheDiskIsBoundedInTheStore) {
+  const Texts options = {"--storage", "btrfs", "--disk", "16MiB"};
+  const StepResult full = RunScriptJson(options, "head -c 64M /dev/zero > f");
+  EXPECT_EQ(full.status, 1);
+  EXPECT_NE(full.err.find("Disk quota exceeded"), std::string::npos) << full.err;
+  ASSERT_EQ(full.whole.at("hints").as_array().size(), 1U);
+  EXPECT_EQ(full.whole.at("hints").as_array()[0].at("code").as_string(), "disk_full");
+  // In a sandbox that fills its layer others have room, and what is removed can be written again.
+  EXPECT_EQ(RunScript(options, "head -c 64M /dev/zero > f; rm f; sync; head -c 8M /dev/zero > g").status, 0);
+}
+
 TEST_F(RunLimits, OneFileLargerThanTheDiskIsRefused) {
   const StepResult result = RunScriptJson({"--disk", "10MiB"}, "head -c 50M /dev/zero > big; stat -c %s big");
   EXPECT_LE(std::atoll(result.out.c_str()), 10 << 20) << result.out;
