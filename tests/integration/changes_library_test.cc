@@ -42,6 +42,7 @@ class LibraryChanges : public SandboxTest, public testing::WithParamInterface<St
   void SetUp() override {
     SandboxTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
+    if (const std::string why = WhyMissing(GetParam().storage); !why.empty()) GTEST_SKIP() << why;
     if (GetParam().storage != plan::Storage::kTmpfs) {
       sandbox::SandboxSpec spec;
       spec.storage = GetParam().storage;

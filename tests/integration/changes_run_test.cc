@@ -216,9 +216,10 @@ const ChangeCase kEndingCases[] = {
 // With a workspace folder of its own.
 class ChangesRun : public IntegrationTest {
  protected:
-  void SetUp() override {
+  void SetUpOn(plan::Storage storage) {
     IntegrationTest::SetUp();
     if (IsSkipped()) return;
+    if (const std::string why = WhyMissing(storage); !why.empty()) GTEST_SKIP() << why;
     folder_.emplace(WorkspaceFolder());
   }
 
@@ -232,11 +233,14 @@ class ChangesRun : public IntegrationTest {
   std::optional<TempFolder> folder_;
 };
 
-class ChangesOfScripts : public ChangesRun,
-                         public testing::WithParamInterface<std::tuple<StorageDriver, ChangeCase>> {};
+class ChangesOfScripts : public ChangesRun, public testing::WithParamInterface<std::tuple<StorageDriver, ChangeCase>> {
+ protected:
+  void SetUp() override { SetUpOn(std::get<0>(GetParam()).storage); }
+};
 
 class ChangesOnEachDriver : public ChangesRun, public testing::WithParamInterface<StorageDriver> {
  protected:
+  void SetUp() override { SetUpOn(GetParam().storage); }
   StepResult Run(const std::string& mode, const Texts& more, const std::string& script) const {
     return ChangesRun::Run(GetParam(), mode, more, {"sh", "-ec", script});
   }

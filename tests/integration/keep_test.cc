@@ -5,6 +5,7 @@
 
 #include "support/caisson_run.h"
 #include "support/integration_test.h"
+#include "support/storage_drivers.h"
 #include "support/temp_folder.h"
 
 // What becomes of a sandbox that is kept: its changes, shown and as a patch, until it is deleted.
@@ -24,6 +25,9 @@ class Keep : public IntegrationTest, public testing::WithParamInterface<const ch
   void SetUp() override {
     IntegrationTest::SetUp();
     if (IsSkipped()) return;
+    if (GetParam() == std::string_view("btrfs")) {
+      if (const std::string why = WhyMissing(plan::Storage::kBtrfs); !why.empty()) GTEST_SKIP() << why;
+    }
     WriteFile(workspace_ / "kept", "one\ntwo\nthree\n");
     WriteFile(workspace_ / "gone", "gone\n");
     fs::create_directory(workspace_ / "folder");

@@ -4,6 +4,7 @@
 
 #include "support/caisson_run.h"
 #include "support/integration_test.h"
+#include "support/storage_drivers.h"
 
 // What a command may use, and that one which takes all it can get does not take it from others.
 
@@ -145,6 +146,7 @@ TEST_F(RunLimits, TheDiskIsBounded) {
 }
 
 TEST_F(RunLimits, TheDiskIsBoundedInTheStore) {
+  if (const std::string why = WhyMissing(plan::Storage::kBtrfs); !why.empty()) GTEST_SKIP() << why;
   const Texts options = {"--storage", "btrfs", "--disk", "16MiB"};
   const StepResult full = RunScriptJson(options, "head -c 64M /dev/zero > f");
   EXPECT_EQ(full.status, 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "caisson/plan/launch_plan.h"
 
@@ -15,5 +16,8 @@ struct StorageDriver {
 inline constexpr std::array kStorageDrivers = {StorageDriver{"tmpfs", plan::Storage::kTmpfs},
                                                StorageDriver{"btrfs", plan::Storage::kBtrfs},
                                                StorageDriver{"directory", plan::Storage::kDirectory}};
+
+// Why this host has no such storage; empty when it has. Asks once by trying.
+std::string WhyMissing(plan::Storage storage);
 
 }  // namespace caisson::support

@@ -73,7 +73,7 @@ TEST(ReadRunRequest, RefusesBadValuesNamingTheOption) {
       {"--user", {"4294967296", "0", "Agent", ""}},
       {"--network", {"host", ""}},
       {"--tier", {"gvisor", ""}},
-      {"--storage", {"btrfs", ""}},
+      {"--storage", {"zfs", ""}},
       {"--image", {""}},
       {"--workspace", {"", ":rw", "/w:rwx", "/w:", "/a:b"}},
       {"--env", {"PATH", "=x", "", std::string(300, 'n') + "=1"}},
@@ -89,8 +89,17 @@ TEST(ReadRunRequest, RefusesBadValuesNamingTheOption) {
   }
 }
 
+TEST(ReadRunRequest, KeepsOnDiskUnlessToldOtherwise) {
+  EXPECT_EQ(Read({})->after, After::kDestroy);
+  EXPECT_EQ(Read({"--keep"})->after, After::kKeep);
+  EXPECT_EQ(Read({"--keep"})->storage, plan::Storage::kBtrfs);
+  EXPECT_EQ(Read({"--keep", "--storage", "directory"})->storage, plan::Storage::kDirectory);
+  EXPECT_FALSE(Read({"--keep", "--storage", "tmpfs"}));
+}
+
 TEST(ReadRunRequest, RefusesADiskLimitThatADirectoryCannotHold) {
   EXPECT_EQ(Read({"--storage", "directory"})->storage, plan::Storage::kDirectory);
+  EXPECT_EQ(Read({"--storage", "btrfs"})->storage, plan::Storage::kBtrfs);
   const auto request = Read({"--storage", "directory", "--disk", "1GiB"});
   ASSERT_FALSE(request);
   EXPECT_EQ(request.error().code(), Code::kInvalidArgument);
