@@ -1,6 +1,5 @@
 #include "caisson/storage/btrfs_layers.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -9,8 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 
+#include "caisson/storage/folder_lock.h"
 #include "caisson/storage/kept_layer.h"
 
 namespace caisson::storage {
@@ -46,27 +45,6 @@ Result<os::Fd> OpenFolder(const os::Fd& parent, const std::string& name, const c
   return Fail(Error::FromErrno(errno, std::string("cannot open the ") + what + " " + name));
 }
 
-// Exclusive while a layer is made or left-overs are looked for: nobody sees one that is made but not locked, and two
-// cannot be promised the same space.
-Result<os::Fd> LockFolder(const os::Fd& folder, int operation) {
-  os::Fd lock(openat(folder.get(), ".", kDirectory));
-  if (lock.valid() && flock(lock.get(), operation) == 0) return lock;
-  return Fail(Error::FromErrno(errno, "cannot lock the folder of writable layers"));
-}
-
-Result<std::vector<std::string>> Names(const os::Fd& folder) {
-  // Its own open file description: readdir moves the offset.
-  const int again = openat(folder.get(), ".", kDirectory);
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
-  if (listing == nullptr) return Fail(Error::FromErrno(errno, "cannot list a folder of the store"));
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(listing.get())) {
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 // Deletes the subvolumes in one, the deepest first. Sandboxes cannot make any: this is for what else may have happened.
 Status DeleteNested(const os::Fd& fs, const os::Fd& subvolume) {
   CAISSON_TRY(const os::SubvolumeId id, os::SubvolumeOf(subvolume));
@@ -91,6 +69,8 @@ Result<os::Fd> BtrfsLayers::CreateLayer(const std::string& name, Bytes limit) {
     return Fail(
         Error(Code::kInvalidArgument, "a writable layer needs a limit of at least " + FormatBytes(kSmallestLimit)));
   }
+  // Exclusive while a layer is made or left-overs are looked for: nobody sees one that is made but not locked, and two
+  // cannot be promised the same space.
   CAISSON_TRY(const os::Fd lock, LockFolder(store_.layers(), LOCK_EX));
   CAISSON_TRY(const Promises promises, ReadPromises());
   CAISSON_CHECK_OK(store_.MakeRoom(promises, limit));
@@ -183,8 +163,7 @@ Status BtrfsLayers::DeleteSnapshots(const std::string& layer) {
     if (errno == ENOENT) return {};
     return Fail(Error::FromErrno(errno, "cannot open the folder of snapshots of " + layer));
   }
-  CAISSON_TRY(const std::vector<std::string> names, Names(folder));
-  for (const std::string& name : names) CAISSON_CHECK_OK(os::DeleteSubvolume(folder, name));
+  for (const std::string& name : NamesIn(folder)) CAISSON_CHECK_OK(os::DeleteSubvolume(folder, name));
   if (unlinkat(store_.snapshots().get(), layer.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
   return Fail(Error::FromErrno(errno, "cannot remove the folder of snapshots of " + layer));
 }
@@ -251,12 +230,12 @@ Result<PoolUsage> BtrfsLayers::Pool() const {
   return usage;
 }
 
-Result<std::vector<std::string>> BtrfsLayers::ListLayers() const { return Names(store_.layers()); }
+Result<std::vector<std::string>> BtrfsLayers::ListLayers() const { return NamesIn(store_.layers()); }
 
 Result<std::vector<std::string>> BtrfsLayers::ListSnapshots(const std::string& layer) const {
   CAISSON_CHECK_OK(CheckName(layer));
   const os::Fd folder(openat(store_.snapshots().get(), layer.c_str(), kDirectory));
-  if (folder.valid()) return Names(folder);
+  if (folder.valid()) return NamesIn(folder);
   if (errno == ENOENT) return std::vector<std::string>();
   return Fail(Error::FromErrno(errno, "cannot open the folder of snapshots of " + layer));
 }
@@ -272,12 +251,10 @@ void BtrfsLayers::RemoveLeftOvers() {
       if (is_nobodys && !IsKept(store_.layers(), name)) (void)DeleteLayer(name);
     }
   }
-  if (const auto names = Names(store_.snapshots())) {
-    for (const std::string& name : *names) {
-      struct stat info{};
-      const int found = fstatat(store_.layers().get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW);
-      if (found != 0 && errno == ENOENT) (void)DeleteSnapshots(name);
-    }
+  for (const std::string& name : NamesIn(store_.snapshots())) {
+    struct stat info{};
+    const int found = fstatat(store_.layers().get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW);
+    if (found != 0 && errno == ENOENT) (void)DeleteSnapshots(name);
   }
   (void)CollectGroupsLocked();
 }

@@ -1,6 +1,5 @@
 #include "caisson/storage/folder_copy_fixture.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -10,28 +9,16 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "caisson/storage/folder_lock.h"
 
 namespace caisson::storage {
 namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-
-std::vector<std::string> NamesIn(const os::Fd& folder) {
-  std::vector<std::string> names;
-  const int again = openat(folder.get(), ".", kDirectory);
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
-  if (listing == nullptr) return names;
-  while (const dirent* entry = readdir(listing.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::string Attributes(const os::Fd& file) {
   std::array<char, 4096> names{};
