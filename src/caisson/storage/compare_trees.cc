@@ -217,7 +217,7 @@ class Comparison {
   bool SameLowerContent(const std::string& path, const Seen& x, const Seen& y) {
     if (y.stamp->IsLink()) return Target(path, x) == Target(path, y);
     if (!y.stamp->IsFile()) return x.stamp->device == y.stamp->device;
-    if (x.stamp->size != y.stamp->size || y.stamp->size > kMaxComparedBytes) return false;
+    if (x.stamp->size != y.stamp->size || !changes_.MayCompare(y.stamp->size)) return false;
     return SameContent(Open(path, x), Open(path, y));
   }
 

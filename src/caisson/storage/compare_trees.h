@@ -10,6 +10,9 @@
 
 namespace caisson::storage {
 
+// Others wait while one report is made.
+inline constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{256} << 20U;
+
 // Collects changes up to the limits of plan::ChangeList.
 class ChangeCollector {
  public:
@@ -18,11 +21,18 @@ class ChangeCollector {
   void Add(const std::string& path, plan::ChangeKind kind, const FileStamp& stamp);
   bool full() const { return list_.truncated; }
   void Truncate() { list_.truncated = true; }
+  // True while what the files of one report take to compare is within kMaxComparedBytes.
+  bool MayCompare(std::uint64_t bytes) {
+    if (bytes > comparable_bytes_) return false;
+    comparable_bytes_ -= bytes;
+    return true;
+  }
   plan::ChangeList Take() &&;
 
  private:
   std::string shown_at_;
   std::size_t bytes_ = 0;
+  std::uint64_t comparable_bytes_ = kMaxComparedBytes;
   plan::ChangeList list_;
 };
 
@@ -37,7 +47,7 @@ struct ComparedOverlay {
 
 // Tells what a user of the overlay sees differently now that its upper layer is `after` and was `before`. Both are the
 // layer's root folder. Content is compared only where the lower layer still has what was there before, up to
-// kMaxComparedBytes a file; otherwise a file counts as modified when it is another one or its size or time of
+// kMaxComparedBytes a report; otherwise a file counts as modified when it is another one or its size or time of
 // modification differs.
 void CompareTrees(const ComparedOverlay& overlay, const UpperEntry& before, const UpperEntry& after,
                   ChangeCollector& changes);
@@ -50,7 +60,5 @@ void CompareEntries(const ComparedOverlay& overlay, const UpperEntry& root, cons
 // Where in the lower layer lies what shows at `path` of the overlay with this upper root; nothing when it lies in the
 // upper layer, or nowhere.
 std::optional<std::string> LowerPathOf(const UpperEntry& root, std::string_view path);
-
-inline constexpr std::uint64_t kMaxComparedBytes = std::uint64_t{256} << 20U;
 
 }  // namespace caisson::storage

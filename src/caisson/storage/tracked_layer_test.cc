@@ -129,6 +129,15 @@ TEST_F(TrackedLayerTest, AttributesOfAFileAreMetadata) {
   EXPECT_EQ(Report(), "");
 }
 
+TEST_F(TrackedLayerTest, TooMuchToCompareCountsAsModified) {
+  fs::remove(Merged("docs/one"));
+  fs::resize_file(lower() + "/readme", kMaxComparedBytes);  // a hole; the overlay has not looked at it yet
+  fs::resize_file(lower() + "/docs/old/two", 4096);
+  (void)layer_->Report(nullptr, plan::ReportScope::kEverything);
+  for (const char* path : {"docs/old/two", "readme"}) chmod(Merged(path).c_str(), 0600);
+  EXPECT_EQ(Report(), "metadata /docs/old/two\nmodified /readme\n");
+}
+
 TEST_F(TrackedLayerTest, OpeningForWritingAloneIsNoChange) {
   const os::Fd file(open(Merged("readme").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_TRUE(file.valid());
