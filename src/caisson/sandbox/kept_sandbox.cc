@@ -1,6 +1,7 @@
 #include "caisson/sandbox/kept_sandbox.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +100,8 @@ class NoOwner : public storage::LayerOwner {
 
 // The process that reads; ends with its reader.
 [[noreturn]] void Serve(os::Fd connection, std::vector<storage::TrackedLayer::Overlay> overlays) {
+  // To read what belongs to others, and what overlayfs noted on folders.
+  if (!os::KeepOnlyCapabilities({CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN})) _exit(1);
   storage::LayerService service(std::move(connection),
                                 storage::TrackedLayer(std::move(overlays), storage::TrackedLayer::Start::kEmptyUppers));
   NoOwner owner;

@@ -1,6 +1,7 @@
 #include "caisson/storage/workspace_copy.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +23,21 @@ bool MayHaveKeptLayer(const os::Fd& data, const std::string& id) {
                      [&](const LayerFolder& folder) { return IsKept(folder.folder, id); });
 }
 
+// What the host's file system keeps free beside copies.
+constexpr std::uint64_t kReserve = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kReservePercent = 5;
+
+CopyOptions OptionsFor(const os::Fd& copies) {
+  CopyOptions options;
+  struct statvfs space{};
+  if (fstatvfs(copies.get(), &space) != 0) return options;
+  const std::uint64_t size = space.f_blocks * space.f_frsize;
+  const std::uint64_t free = space.f_bavail * space.f_frsize;
+  const std::uint64_t reserve = std::max(kReserve, size / 100 * kReservePercent);
+  options.max_bytes.value = std::min(options.max_bytes.value, free > reserve ? free - reserve : 0);
+  return options;
+}
+
 }  // namespace
 
 Result<WorkspaceCopy> MakeWorkspaceCopy(const os::Fd& data, const std::string& id, const os::Fd& source,
@@ -31,7 +47,7 @@ Result<WorkspaceCopy> MakeWorkspaceCopy(const os::Fd& data, const std::string& i
   WorkspaceCopy copy;
   CAISSON_TRY(copy.lock, MakeSandboxFolder(copies, id));
   const auto fill = [&]() -> Status {
-    CAISSON_TRY(const CopySummary summary, CopyFolder(source, copy.lock, kName, {}, progress));
+    CAISSON_TRY(const CopySummary summary, CopyFolder(source, copy.lock, kName, OptionsFor(copies), progress));
     copy.folder = os::Fd(openat(copy.lock.get(), kName, kDirectory));
     if (!copy.folder.valid()) return Fail(Error::FromErrno(errno, "cannot open the copy of the workspace"));
     copy.path = std::string(kCopies) + "/" + id + "/" + kName;

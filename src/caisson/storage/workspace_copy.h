@@ -22,7 +22,8 @@ struct WorkspaceCopy {
   std::string path;  // below the data folder
 };
 
-// Errors: as CopyFolder; nothing is left of one that failed.
+// At most what the host's file system has free beyond the larger of 1 GiB and 5 %. Errors: as CopyFolder; nothing is
+// left of one that failed.
 Result<WorkspaceCopy> MakeWorkspaceCopy(const os::Fd& data, const std::string& id, const os::Fd& source,
                                         const std::function<bool(const CopyProgress&)>& progress);
 
