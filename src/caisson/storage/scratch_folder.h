@@ -20,7 +20,8 @@ class ScratchFolder {
     if (mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "no scratch folder";
     fd_.Reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
-  ScratchFolder(ScratchFolder&&) = delete;
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
