@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 
 namespace caisson::storage {
@@ -36,7 +37,7 @@ EntryAttributes::EntryAttributes(uid_t owner, gid_t group, CopyMeter& meter, Cop
       group_(group),
       meter_(meter),
       summary_(summary),
-      names_(new char[kMaxNames]),
+      names_(new char[kMaxNames + 1]),
       value_(new char[kMaxValue]) {}
 
 mode_t EntryAttributes::PermissionBits(const struct stat& info) {
@@ -75,16 +76,16 @@ Result<mode_t> EntryAttributes::GiveExtended(const os::Fd& source, const os::Fd&
     if (errno != EOPNOTSUPP && errno != ENOSYS) ++summary_.left_out_attributes;
     return excess;
   }
-  const std::string_view names(names_.get(), static_cast<std::size_t>(size));
+  names_[static_cast<std::size_t>(size)] = '\0';
   const std::uint64_t before = meter_.so_far().bytes.value;
-  for (std::size_t start = 0; start < names.size();) {
-    // The list ends with a null byte, and so does every name.
-    const std::string_view name = names.substr(start, names.find('\0', start) - start);
-    start += name.size() + 1;
+  for (std::size_t start = 0; start < static_cast<std::size_t>(size);) {
+    // Every name ends with a null byte.
+    const char* name = names_.get() + start;
+    start += std::strlen(name) + 1;
     // With a list, the bits of the group are the most that the list gives anybody: acl(5).
     if (name == kAccessList) excess = S_IRWXG;
     if (IsUsers(name) && meter_.so_far().bytes.value - before < kMaxValues) {
-      CAISSON_CHECK_OK(GiveValue(source, target, name.data()));
+      CAISSON_CHECK_OK(GiveValue(source, target, name));
     } else if (IsUsers(name) || name == kAccessList || name == kDefaultList) {
       ++summary_.left_out_attributes;
     }

@@ -40,6 +40,7 @@ class Workshop {
  public:
   explicit Workshop(const os::Fd& parent) : parent_(parent) {}
   Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
   ~Workshop() {
     if (!name_.empty()) (void)RemoveTree(parent_.get(), name_.c_str());
   }

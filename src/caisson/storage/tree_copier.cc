@@ -124,7 +124,7 @@ Status TreeCopier::CopyPart() {
 }
 
 Status TreeCopier::CopyEntry(const std::string& name, unsigned char type) {
-  mode_t known = DTTOIF(type);
+  mode_t known = static_cast<mode_t>(DTTOIF(type));
   for (int i = 0; i < kMaxAttempts; ++i) {
     CAISSON_TRY(const Attempt attempt, TryEntry(name, known));
     if (attempt == Attempt::kDone) return {};
