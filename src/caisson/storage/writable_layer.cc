@@ -67,11 +67,11 @@ Result<LayerPlaces> LayerPlaces::Open(os::Fd data) {
 }
 
 Result<BtrfsLayers*> LayerPlaces::Store() {
-  if (!store_) {
+  if (store_ == nullptr) {
     CAISSON_TRY(BtrfsStore store, BtrfsStore::Open(data_, os::PathOf(data_), IfMissing::kCreate));
-    store_.emplace(std::move(store));
+    store_ = std::make_unique<BtrfsLayers>(std::move(store));
   }
-  return &*store_;
+  return store_.get();
 }
 
 Result<WritableLayer> WritableLayer::Make(LayerPlaces& places, const plan::StorageRequest& request) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -23,14 +23,14 @@ class LayerPlaces {
   // Opens the store at the first call, and makes it when there is none. Borrowed.
   Result<BtrfsLayers*> Store();
   // Without making anything: nullptr before Store.
-  BtrfsLayers* OpenedStore() { return store_ ? &*store_ : nullptr; }
+  BtrfsLayers* OpenedStore() { return store_.get(); }
 
  private:
   LayerPlaces(os::Fd data, os::Fd sandboxes) : data_(std::move(data)), sandboxes_(std::move(sandboxes)) {}
 
   os::Fd data_;
   os::Fd sandboxes_;
-  std::optional<BtrfsLayers> store_;
+  std::unique_ptr<BtrfsLayers> store_;
 };
 
 // The writable layer of one sandbox, which its overlays put their upper and work folders in. Move-only; it lives until
