@@ -35,6 +35,11 @@ plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
 
 }  // namespace
 
+SandboxSpec::SandboxSpec() = default;
+SandboxSpec::SandboxSpec(SandboxSpec&&) noexcept = default;
+SandboxSpec& SandboxSpec::operator=(SandboxSpec&&) noexcept = default;
+SandboxSpec::~SandboxSpec() = default;
+
 Sandboxes::Sandboxes(std::unique_ptr<backend::LauncherLink> link, std::string data_directory, os::Fd data, os::Fd spool)
     : link_(std::move(link)),
       data_directory_(std::move(data_directory)),

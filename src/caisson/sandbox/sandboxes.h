@@ -33,6 +33,13 @@ enum class Stays { kNo, kYes };
 
 // Everything that decides what a new sandbox is. Not set: the built-in image `host`, no workspace folder.
 struct SandboxSpec {
+  SandboxSpec();
+  SandboxSpec(SandboxSpec&&) noexcept;
+  SandboxSpec& operator=(SandboxSpec&&) noexcept;
+  SandboxSpec(const SandboxSpec&) = delete;
+  SandboxSpec& operator=(const SandboxSpec&) = delete;
+  ~SandboxSpec();
+
   plan::Limits limits;
   plan::Storage storage = plan::Storage::kTmpfs;
   std::optional<os::Fd> image;  // root directory of an image; absent: `host`
