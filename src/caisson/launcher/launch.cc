@@ -272,7 +272,7 @@ std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embr
   if (const Status ordered = storage_.OrderLayer(slot.block, plan, UidBlocks::FirstId(slot.block)); !ordered) {
     return At(Step::kWritableLayer, ordered.error());
   }
-  const auto limits_error = SetLimits(plan, slot);
+  auto limits_error = SetLimits(plan, slot);
   auto layer = storage_.TakeLayer();
   if (limits_error) return limits_error;
   if (!layer) return At(Step::kWritableLayer, layer.error());
