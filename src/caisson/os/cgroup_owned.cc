@@ -9,6 +9,7 @@
 #include <set>
 
 #include "caisson/os/cgroup.h"
+#include "caisson/os/folder_lock.h"
 
 // Which cgroups below one have a living owner. The lock lies on the cgroup2 directory, whose inode is one for the whole
 // host: it shows whatever mounts and lock files its owner sees.
@@ -17,19 +18,6 @@ namespace caisson::os {
 namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-
-// Shared while a child is made and locked, exclusive while owners are looked for, so that nobody sees a child between
-// the two.
-Result<Fd> LockParent(const Fd& parent, int operation) {
-  Fd lock(openat(parent.get(), ".", kDirectory));
-  if (!lock.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of cgroups"));
-  int locked = -1;
-  do {
-    locked = flock(lock.get(), operation);
-  } while (locked != 0 && errno == EINTR);
-  if (locked != 0) return Fail(Error::FromErrno(errno, "cannot lock the folder of cgroups"));
-  return lock;
-}
 
 void AddNames(const Fd& directory, std::set<std::string>& names) {
   const int again = openat(directory.get(), ".", kDirectory);
@@ -45,13 +33,6 @@ bool HoldsProcesses(const Fd& child) {
   const Result<std::string> text = state.valid() ? ReadAll(state.get(), 4096) : std::string();
   // A cgroup on its way out cannot be read any more, and holds nothing.
   return text && IsPopulated(*text);
-}
-
-// The directory of a child, locked, when nobody else has it locked; invalid otherwise.
-Fd LockChild(const Fd& parent, const std::string& name) {
-  Fd child(openat(parent.get(), name.c_str(), kDirectory));
-  if (child.valid() && flock(child.get(), LOCK_EX | LOCK_NB) != 0) child.Reset();
-  return child;
 }
 
 }  // namespace
@@ -82,17 +63,18 @@ bool Cgroup::TryRemove(const std::string& name) const {
 }
 
 Result<Cgroup> Cgroup::MakeOwnedChild(const std::string& name) const {
-  CAISSON_TRY(const Fd parent, LockParent(directories_[0], LOCK_SH));
+  // Shared here, exclusive while owners are looked for, so that nobody sees a child between its making and its locking.
+  CAISSON_TRY(const Fd parent, LockFolder(directories_[0], LOCK_SH));
   const auto taken = [&] { return Fail(Error(Code::kAlreadyExists, "the cgroup " + name + " is in use")); };
   const auto failed = [&] { return Fail(Error::FromErrno(errno, "cannot make the cgroup " + name)); };
   if (mkdirat(unified(), name.c_str(), 0755) != 0) {
     if (errno != EEXIST) return failed();
-    const Fd left = LockChild(directories_[0], name);
+    const Fd left = TryOwnFolder(directories_[0], name);
     if (!left.valid() || HoldsProcesses(left) || !TryRemove(name)) return taken();
     if (mkdirat(unified(), name.c_str(), 0755) != 0) return errno == EEXIST ? taken() : failed();
   }
   std::vector<Fd> children;
-  children.push_back(LockChild(directories_[0], name));
+  children.push_back(TryOwnFolder(directories_[0], name));
   if (!children.back().valid()) return taken();
   for (std::size_t i = 1; i < directories_.size(); ++i) {
     const int directory = directories_[i].get();
@@ -112,14 +94,14 @@ Result<Cgroup> Cgroup::MakeOwnedChild(const std::string& name) const {
 Result<std::vector<Cgroup::Child>> Cgroup::Children() const {
   std::optional<Fd> lock;
   if (directories_[0].valid()) {
-    CAISSON_TRY(lock, LockParent(directories_[0], LOCK_EX));
+    CAISSON_TRY(lock, LockFolder(directories_[0], LOCK_EX));
   }
   std::set<std::string> names;
   for (const Fd& directory : directories_) AddNames(directory, names);
   std::vector<Child> children;
   for (const std::string& name : names) {
     const Fd directory(openat(unified(), name.c_str(), kDirectory));
-    const bool owned = directory.valid() && !LockChild(directories_[0], name).valid();
+    const bool owned = directory.valid() && !TryOwnFolder(directories_[0], name).valid();
     children.push_back({name, owned ? Ownership::kOwned : Ownership::kNone});
   }
   return children;
@@ -128,9 +110,9 @@ Result<std::vector<Cgroup::Child>> Cgroup::Children() const {
 Result<bool> Cgroup::RemoveUnownedChild(const std::string& name, const Deadline& deadline) const {
   Fd own;
   if (directories_[0].valid()) {
-    CAISSON_TRY(const Fd parent, LockParent(directories_[0], LOCK_EX));
+    CAISSON_TRY(const Fd parent, LockFolder(directories_[0], LOCK_EX));
     const Fd child(openat(unified(), name.c_str(), kDirectory));
-    own = LockChild(directories_[0], name);
+    own = TryOwnFolder(directories_[0], name);
     if (child.valid() && !own.valid()) return false;
   }
   // Locked, it is made by nobody else meanwhile. What a dead owner left alive has been killed by the kernel.

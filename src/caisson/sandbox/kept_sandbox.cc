@@ -18,7 +18,7 @@
 #include "caisson/plan/limits.h"
 #include "caisson/proto/kept.pb.h"
 #include "caisson/storage/btrfs_layers.h"
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/layer_service.h"
 #include "caisson/storage/mapped_folder.h"
 #include "caisson/storage/remove_tree.h"
@@ -116,7 +116,7 @@ Result<std::vector<std::string>> KeptSandbox::List(const HostFolders& folders) {
   CAISSON_TRY(const os::Fd data, OpenData(folders));
   if (!data.valid()) return ids;
   for (const auto& [folder, is_of_store] : storage::LayerFolders(data)) {
-    for (std::string& name : storage::NamesIn(folder)) {
+    for (std::string& name : os::NamesIn(folder)) {
       if (storage::IsKept(folder, name)) ids.push_back(std::move(name));
     }
   }
@@ -130,7 +130,7 @@ Result<KeptSandbox> KeptSandbox::Open(const HostFolders& folders, const std::str
   CAISSON_TRY(kept.data_, OpenData(folders));
   if (!kept.data_.valid() || id.empty()) return Fail(NotFound(id));
   for (storage::LayerFolder& folder : storage::LayerFolders(kept.data_)) {
-    for (const std::string& name : storage::NamesIn(folder.folder)) {
+    for (const std::string& name : os::NamesIn(folder.folder)) {
       if (!name.starts_with(id) || !storage::IsKept(folder.folder, name)) continue;
       if (!kept.id_.empty()) {
         return Fail(Error(Code::kInvalidArgument, "several kept sandboxes begin with " + id)
@@ -145,7 +145,7 @@ Result<KeptSandbox> KeptSandbox::Open(const HostFolders& folders, const std::str
   if (kept.id_.empty()) return Fail(NotFound(id));
   // What ended just now may still be on its way out.
   for (const Deadline deadline = Deadline::In(kPatience); !kept.layer_.valid() && !deadline.Passed();) {
-    kept.layer_ = storage::TryOwnFolder(kept.parent_.folder, kept.id_);
+    kept.layer_ = os::TryOwnFolder(kept.parent_.folder, kept.id_);
     if (!kept.layer_.valid()) poll(nullptr, 0, 10);
   }
   if (!kept.layer_.valid()) {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/kept_layer.h"
 
 namespace caisson::storage {
@@ -71,7 +71,7 @@ Result<os::Fd> BtrfsLayers::CreateLayer(const std::string& name, Bytes limit) {
   }
   // Exclusive while a layer is made or left-overs are looked for: nobody sees one that is made but not locked, and two
   // cannot be promised the same space.
-  CAISSON_TRY(const os::Fd lock, LockFolder(store_.layers(), LOCK_EX));
+  CAISSON_TRY(const os::Fd lock, os::LockFolder(store_.layers(), LOCK_EX));
   CAISSON_TRY(const Promises promises, ReadPromises());
   CAISSON_CHECK_OK(store_.MakeRoom(promises, limit));
   CAISSON_TRY(const os::QuotaGroup group, MakeGroup(limit));
@@ -163,7 +163,7 @@ Status BtrfsLayers::DeleteSnapshots(const std::string& layer) {
     if (errno == ENOENT) return {};
     return Fail(Error::FromErrno(errno, "cannot open the folder of snapshots of " + layer));
   }
-  for (const std::string& name : NamesIn(folder)) CAISSON_CHECK_OK(os::DeleteSubvolume(folder, name));
+  for (const std::string& name : os::NamesIn(folder)) CAISSON_CHECK_OK(os::DeleteSubvolume(folder, name));
   if (unlinkat(store_.snapshots().get(), layer.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
   return Fail(Error::FromErrno(errno, "cannot remove the folder of snapshots of " + layer));
 }
@@ -230,19 +230,19 @@ Result<PoolUsage> BtrfsLayers::Pool() const {
   return usage;
 }
 
-Result<std::vector<std::string>> BtrfsLayers::ListLayers() const { return NamesIn(store_.layers()); }
+Result<std::vector<std::string>> BtrfsLayers::ListLayers() const { return os::NamesIn(store_.layers()); }
 
 Result<std::vector<std::string>> BtrfsLayers::ListSnapshots(const std::string& layer) const {
   CAISSON_CHECK_OK(CheckName(layer));
   const os::Fd folder(openat(store_.snapshots().get(), layer.c_str(), kDirectory));
-  if (folder.valid()) return NamesIn(folder);
+  if (folder.valid()) return os::NamesIn(folder);
   if (errno == ENOENT) return std::vector<std::string>();
   return Fail(Error::FromErrno(errno, "cannot open the folder of snapshots of " + layer));
 }
 
 void BtrfsLayers::RemoveLeftOvers() {
   // Somebody else is making a layer or doing this: no hurry.
-  const auto lock = LockFolder(store_.layers(), LOCK_EX | LOCK_NB);
+  const auto lock = os::LockFolder(store_.layers(), LOCK_EX | LOCK_NB);
   if (!lock) return;
   if (const auto names = ListLayers()) {
     for (const std::string& name : *names) {
@@ -251,7 +251,7 @@ void BtrfsLayers::RemoveLeftOvers() {
       if (is_nobodys && !IsKept(store_.layers(), name)) (void)DeleteLayer(name);
     }
   }
-  for (const std::string& name : NamesIn(store_.snapshots())) {
+  for (const std::string& name : os::NamesIn(store_.snapshots())) {
     struct stat info{};
     const int found = fstatat(store_.layers().get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW);
     if (found != 0 && errno == ENOENT) (void)DeleteSnapshots(name);
@@ -260,7 +260,7 @@ void BtrfsLayers::RemoveLeftOvers() {
 }
 
 std::size_t BtrfsLayers::CollectGroups() {
-  const auto lock = LockFolder(store_.layers(), LOCK_EX | LOCK_NB);
+  const auto lock = os::LockFolder(store_.layers(), LOCK_EX | LOCK_NB);
   return lock ? CollectGroupsLocked() : 0;
 }
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/host_image.h"
 #include "caisson/storage/sandbox_folders.h"
 #include "caisson/storage/scratch_folder.h"
@@ -77,7 +77,7 @@ TEST_F(Collection, TakesImagesOfOlderSettingsUnlessSomebodyUsesThem) {
     ASSERT_TRUE(second);
   }
   EXPECT_EQ(NamesOf(CollectFolders(places, Never(), Effort::kBrief)), std::vector<std::string>{older});
-  EXPECT_EQ(NamesIn(images), std::vector<std::string>{Current()}) << "the one that fits is kept";
+  EXPECT_EQ(os::NamesIn(images), std::vector<std::string>{Current()}) << "the one that fits is kept";
 }
 
 TEST_F(Collection, TakesHalfMadeImagesUnlessTheirMakerLives) {
@@ -86,7 +86,7 @@ TEST_F(Collection, TakesHalfMadeImagesUnlessTheirMakerLives) {
   data_.Make("images/host-1.new.live");
   data_.Make("images/other");
   const os::Fd images = data_.Open("images");
-  const os::Fd live = TryOwnFolder(images, "host-1.new.live");
+  const os::Fd live = os::TryOwnFolder(images, "host-1.new.live");
   EXPECT_EQ(NamesOf(CollectFolders(OpenPlaces(), Never(), Effort::kBrief)),
             std::vector<std::string>{"host-1.new.dead"});
   EXPECT_TRUE(data_.Has("images/host-1.new.live"));
@@ -125,7 +125,7 @@ TEST_F(Collection, ASkeletonRemovedWhileItIsAskedForIsMadeAgain) {
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     ASSERT_TRUE(image) << image.error().message();
-    ASSERT_TRUE(IsStillAt(image->use, images, image->skeleton));
+    ASSERT_TRUE(os::IsStillAt(image->use, images, image->skeleton));
     ASSERT_TRUE(data_.Has("images/" + image->skeleton + "/etc/passwd")) << "whole";
   }
 }

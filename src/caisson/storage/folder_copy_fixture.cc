@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 
 namespace caisson::storage {
 namespace {
@@ -62,7 +62,7 @@ class Description {
     if (S_ISDIR(info.st_mode)) {
       const os::Fd folder(openat(parent.get(), name.c_str(), kDirectory));
       line += Attributes(folder);
-      for (const std::string& below : NamesIn(folder)) Add(folder, below, path.empty() ? below : path + "/" + below);
+      for (const std::string& below : os::NamesIn(folder)) Add(folder, below, path.empty() ? below : path + "/" + below);
     }
     lines_[path] = line;
   }
@@ -109,7 +109,7 @@ CopySummary FolderCopyTest::CopyWhole() const {
 void FolderCopyTest::ExpectNothingIsLeft() const { EXPECT_EQ(NamesBesideSource(), std::vector<std::string>{}); }
 
 std::vector<std::string> FolderCopyTest::NamesBesideSource() const {
-  std::vector<std::string> names = NamesIn(scratch_.fd());
+  std::vector<std::string> names = os::NamesIn(scratch_.fd());
   std::erase(names, "source");
   return names;
 }

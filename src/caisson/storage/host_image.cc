@@ -13,7 +13,7 @@
 
 #include "caisson/base/id.h"
 #include "caisson/os/fd.h"
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/host_etc.h"
 #include "caisson/storage/remove_tree.h"
 
@@ -125,10 +125,10 @@ Status MakeProgramFolders(int host_root, int skeleton) {
 
 // Makes an empty folder that is locked as long as its descriptor is open: one without a lock was left half-made.
 Result<os::Fd> MakeUnfinished(const os::Fd& images, const std::string& name) {
-  CAISSON_TRY(const os::Fd lock, LockFolder(images, LOCK_SH));
+  CAISSON_TRY(const os::Fd lock, os::LockFolder(images, LOCK_SH));
   if (mkdirat(images.get(), name.c_str(), 0755) != 0)
     return Fail(Error::FromErrno(errno, "cannot make the host image"));
-  os::Fd skeleton = TryOwnFolder(images, name);
+  os::Fd skeleton = os::TryOwnFolder(images, name);
   if (!skeleton.valid()) return Fail(Error::FromErrno(errno, "cannot open the host image"));
   return skeleton;
 }
@@ -165,7 +165,7 @@ Result<os::Fd> UseSkeleton(const os::Fd& images, const std::string& name) {
   while (flock(skeleton.get(), LOCK_SH) != 0) {
     if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot lock the host image"));
   }
-  if (!IsStillAt(skeleton, images, name)) skeleton.Reset();
+  if (!os::IsStillAt(skeleton, images, name)) skeleton.Reset();
   return skeleton;
 }
 
@@ -199,12 +199,12 @@ Result<HostImage> PrepareHostImage(int host_root, int images) {
 
 std::vector<Skeleton> FindSkeletons(const os::Fd& images, const std::string& current) {
   std::vector<Skeleton> found;
-  const auto lock = LockFolder(images, LOCK_EX);
+  const auto lock = os::LockFolder(images, LOCK_EX);
   if (!lock) return found;
-  for (const std::string& name : NamesIn(images)) {
+  for (const std::string& name : os::NamesIn(images)) {
     if (!name.starts_with(kPrefix)) continue;
     const SkeletonUse free = name == current ? SkeletonUse::kCurrent : SkeletonUse::kLeftOver;
-    found.push_back({name, TryOwnFolder(images, name).valid() ? free : SkeletonUse::kInUse});
+    found.push_back({name, os::TryOwnFolder(images, name).valid() ? free : SkeletonUse::kInUse});
   }
   return found;
 }
@@ -212,8 +212,8 @@ std::vector<Skeleton> FindSkeletons(const os::Fd& images, const std::string& cur
 Result<bool> RemoveSkeleton(const os::Fd& images, const std::string& name, const Deadline& deadline) {
   os::Fd own;
   {
-    CAISSON_TRY(const os::Fd lock, LockFolder(images, LOCK_EX));
-    own = TryOwnFolder(images, name);
+    CAISSON_TRY(const os::Fd lock, os::LockFolder(images, LOCK_EX));
+    own = os::TryOwnFolder(images, name);
   }
   if (!own.valid()) return false;
   std::string going = name;

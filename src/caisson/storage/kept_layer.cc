@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 
 namespace caisson::storage {
 namespace {
@@ -63,7 +63,7 @@ bool AllLayersAreKnown(const os::Fd& data) {
 std::set<std::string> ImagesOfKeptLayers(const os::Fd& data) {
   std::set<std::string> images;
   for (const auto& [folder, is_of_store] : LayerFolders(data)) {
-    for (const std::string& name : NamesIn(folder)) {
+    for (const std::string& name : os::NamesIn(folder)) {
       const os::Fd layer(IsKept(folder, name) ? openat(folder.get(), name.c_str(), kDirectory) : -1);
       if (layer.valid()) images.insert(ImageOfKept(layer));
     }

@@ -11,7 +11,7 @@
 #include <chrono>
 
 #include "caisson/os/btrfs.h"
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/store_upkeep.h"
 #include "caisson/storage/tree_usage.h"
@@ -53,7 +53,7 @@ class Purger {
       if (blocks_) taken = blocks_->TakenByOthers();
     }
     if (places_.data.valid()) {
-      auto lock = LockFolder(places_.data, LOCK_EX | LOCK_NB);
+      auto lock = os::LockFolder(places_.data, LOCK_EX | LOCK_NB);
       if (!lock && lock.error().errno_value() != EWOULDBLOCK) return Fail(std::move(lock).error());
       if (!lock) return Fail(StillInUse(taken));
       data_lock_ = *std::move(lock);
@@ -86,7 +86,7 @@ class Purger {
     StoreOfTheDataFolder();
     if (ReadStore(places_.data)) {
       // They go with the store's file, which counts what they hold.
-      for (const std::string& name : NamesIn(OpenStoreLayers(places_.data))) {
+      for (const std::string& name : os::NamesIn(OpenStoreLayers(places_.data))) {
         collected_.removed.push_back({ItemKind::kLayer, name, {}});
       }
     }
@@ -97,7 +97,7 @@ class Purger {
       const ItemKind kind = std::string_view(folder) == "images" ? ItemKind::kImage : ItemKind::kLayer;
       const os::Fd open(openat(places_.data.get(), folder, kDirectory));
       if (!open.valid()) continue;
-      for (const std::string& name : NamesIn(open)) Remove(open, name, name, kind, AllocatedBy(open, name.c_str()));
+      for (const std::string& name : os::NamesIn(open)) Remove(open, name, name, kind, AllocatedBy(open, name.c_str()));
     }
     Empty(places_.data, path);
     Folder(places_.data, path);
@@ -161,7 +161,7 @@ class Purger {
   }
 
   void Empty(const os::Fd& folder, const std::string& path) {
-    for (const std::string& name : NamesIn(folder)) {
+    for (const std::string& name : os::NamesIn(folder)) {
       struct stat info{};
       const bool is_folder =
           fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
@@ -180,7 +180,7 @@ class Purger {
     }
     Do(ItemKind::kFolder, path, {}, [&]() -> Status {
       const os::Fd again(open(path.c_str(), kDirectory));
-      if (!again.valid() || !IsStillAt(folder, again, ".")) return {};
+      if (!again.valid() || !os::IsStillAt(folder, again, ".")) return {};
       if (rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
       return Fail(Error::FromErrno(errno, "cannot remove the folder " + path));
     });
@@ -215,7 +215,7 @@ Status LockForUse(const os::Fd& data, const std::string& data_path) {
     return Fail(Error::FromErrno(errno, "cannot lock the data folder"));
   }
   const os::Fd named(open(data_path.c_str(), kDirectory));
-  if (!named.valid() || !IsStillAt(data, named, ".")) return unavailable("`caisson purge` has run");
+  if (!named.valid() || !os::IsStillAt(data, named, ".")) return unavailable("`caisson purge` has run");
   return {};
 }
 

@@ -9,7 +9,7 @@
 
 #include "caisson/os/btrfs.h"
 #include "caisson/storage/btrfs_store.h"
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/store_file.h"
 
 namespace caisson::storage {
@@ -63,7 +63,7 @@ bool IsMountPoint(const os::Fd& folder) { return IsMount(folder, ""); }
 
 std::vector<std::string> MountsIn(const os::Fd& data) {
   std::vector<std::string> mounts;
-  for (const std::string& name : NamesIn(data)) {
+  for (const std::string& name : os::NamesIn(data)) {
     if (IsMount(data, name)) mounts.push_back(name);
   }
   return mounts;

@@ -1,6 +1,5 @@
 #include "caisson/storage/tree_reader.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
@@ -9,8 +8,9 @@
 
 #include <array>
 #include <climits>
-#include <memory>
 #include <utility>
+
+#include "caisson/os/folder_lock.h"
 
 namespace caisson::storage {
 namespace {
@@ -67,17 +67,8 @@ std::optional<FileStamp> TreeReader::Stamp(const std::string& path) {
 }
 
 std::vector<std::string> TreeReader::Names(const std::string& folder) {
-  std::vector<std::string> names;
-  const int directory = Folder(folder);
-  // Its own open file description: readdir moves the offset.
-  const int again = directory < 0 ? -1 : openat(directory, ".", kDirectory);
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
-  if (listing == nullptr) return names;
-  while (const dirent* entry = readdir(listing.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  return names;
+  if (Folder(folder) < 0) return {};
+  return os::NamesIn(last_);
 }
 
 std::string TreeReader::LinkTarget(const std::string& path) {

@@ -48,7 +48,7 @@ class TreeReader {
 
   // Absent when there is no such entry, or a folder on the way is none.
   std::optional<FileStamp> Stamp(const std::string& path);
-  // Unsorted, without "." and "..". Empty when it is no folder.
+  // Sorted, without "." and "..". Empty when it is no folder.
   std::vector<std::string> Names(const std::string& folder);
   std::string LinkTarget(const std::string& path);
   // For reading; an invalid Fd when it is no regular file.

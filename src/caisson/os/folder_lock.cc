@@ -1,4 +1,4 @@
-#include "caisson/storage/folder_lock.h"
+#include "caisson/os/folder_lock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,15 +10,15 @@
 #include <memory>
 #include <string_view>
 
-namespace caisson::storage {
+namespace caisson::os {
 namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 }  // namespace
 
-Result<os::Fd> LockFolder(const os::Fd& folder, int operation) {
-  os::Fd lock(openat(folder.get(), ".", kDirectory));
+Result<Fd> LockFolder(const Fd& folder, int operation) {
+  Fd lock(openat(folder.get(), ".", kDirectory));
   if (!lock.valid()) return Fail(Error::FromErrno(errno, "cannot open a folder to lock it"));
   while (flock(lock.get(), operation) != 0) {
     if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot lock a folder"));
@@ -26,20 +26,20 @@ Result<os::Fd> LockFolder(const os::Fd& folder, int operation) {
   return lock;
 }
 
-os::Fd TryOwnFolder(const os::Fd& parent, const std::string& name) {
-  os::Fd folder(openat(parent.get(), name.c_str(), kDirectory));
+Fd TryOwnFolder(const Fd& parent, const std::string& name) {
+  Fd folder(openat(parent.get(), name.c_str(), kDirectory));
   if (folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) != 0) folder.Reset();
   return folder;
 }
 
-bool IsStillAt(const os::Fd& folder, const os::Fd& parent, const std::string& name) {
+bool IsStillAt(const Fd& folder, const Fd& parent, const std::string& name) {
   struct stat held{};
   struct stat named{};
   return fstat(folder.get(), &held) == 0 && fstatat(parent.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
          held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-std::vector<std::string> NamesIn(const os::Fd& folder) {
+std::vector<std::string> NamesIn(const Fd& folder) {
   std::vector<std::string> names;
   const int again = openat(folder.get(), ".", kDirectory);
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
@@ -52,4 +52,4 @@ std::vector<std::string> NamesIn(const os::Fd& folder) {
   return names;
 }
 
-}  // namespace caisson::storage
+}  // namespace caisson::os
