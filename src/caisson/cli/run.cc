@@ -68,14 +68,6 @@ Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request) {
   return spec;
 }
 
-Status RequireRoot() {
-  if (geteuid() == 0) return {};
-  return Fail(Error(Code::kUnsupported, "root privileges are needed to make a sandbox")
-                  .Because("caisson runs as uid " + std::to_string(geteuid()))
-                  .Remedy("run it as root, for example: sudo caisson run ...")
-                  .Detail("primitive", "root"));
-}
-
 sandbox::CommandSpec CommandOf(const RunRequest& request) {
   sandbox::CommandSpec spec;
   spec.argv = request.argv;
@@ -112,7 +104,6 @@ Result<sandbox::CommandResult> StartAndWait(const RunRequest& request, sandbox::
 
 Result<Finished> Run(const RunRequest& request) {
   CAISSON_TRY(sandbox::SandboxSpec spec, OpenFolders(request));
-  CAISSON_CHECK_OK(RequireRoot());
   sandbox::EngineOptions options;
   options.expect = plan::Expect::kOneSandbox;
   CAISSON_TRY(options.program_directory, ProgramFolder());

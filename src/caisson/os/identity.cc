@@ -12,6 +12,14 @@
 
 namespace caisson::os {
 
+Status RequireRoot(const std::string& purpose) {
+  if (geteuid() == 0) return {};
+  return Fail(Error(Code::kUnsupported, "Caisson needs root to " + purpose)
+                  .Because("this process runs as uid " + std::to_string(geteuid()))
+                  .Remedy("run it as root, for example with sudo")
+                  .Detail("primitive", "root privileges"));
+}
+
 Status DropBoundingSet() {
   for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 
 #include "caisson/base/result.h"
 
@@ -13,6 +14,9 @@ inline constexpr std::uint32_t kFirstUid = 0x70000000;
 inline constexpr std::uint32_t kUidsPerBlock = 131072;
 inline constexpr std::uint32_t kUidBlocks = 2048;
 inline constexpr std::uint32_t kEngineUid = kFirstUid + 1;
+
+// Errors: kUnsupported for a process that is not root; `purpose` follows "Caisson needs root to".
+Status RequireRoot(const std::string& purpose);
 
 // Turns this process into the unprivileged engine: uid and gid kEngineUid, no groups, no capability in any set,
 // no_new_privs, not dumpable. Irreversible. Call from the only thread. Errors: kInternal; the caller must then end.

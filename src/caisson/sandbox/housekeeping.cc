@@ -1,18 +1,12 @@
 #include "caisson/sandbox/housekeeping.h"
 
-#include <unistd.h>
-
 #include "caisson/backend/data_folders.h"
+#include "caisson/os/identity.h"
 
 namespace caisson::sandbox {
 
 Result<storage::Places> OpenPlaces(const HostFolders& folders) {
-  if (geteuid() != 0) {
-    return Fail(Error(Code::kUnsupported, "Caisson needs root to see what it keeps on this host")
-                    .Because("this process runs as uid " + std::to_string(geteuid()))
-                    .Remedy("run it with sudo")
-                    .Detail("primitive", "root privileges"));
-  }
+  CAISSON_CHECK_OK(os::RequireRoot("see what it keeps on this host"));
   return backend::OpenExistingPlaces(folders.data_directory, folders.runtime_directory);
 }
 

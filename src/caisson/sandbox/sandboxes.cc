@@ -1,7 +1,6 @@
 #include "caisson/sandbox/sandboxes.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include "caisson/backend/data_folders.h"
 #include "caisson/backend/instance.h"
@@ -11,14 +10,6 @@
 
 namespace caisson::sandbox {
 namespace {
-
-Status RequireRoot() {
-  if (geteuid() == 0) return {};
-  return Fail(Error(Code::kUnsupported, "Caisson needs root to set up a sandbox")
-                  .Because("this process runs as uid " + std::to_string(geteuid()))
-                  .Remedy("run it with sudo")
-                  .Detail("primitive", "root privileges"));
-}
 
 plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
   plan::LaunchPlan plan{};
@@ -49,7 +40,7 @@ Sandboxes::Sandboxes(std::unique_ptr<backend::LauncherLink> link, std::string da
 Sandboxes::~Sandboxes() = default;
 
 Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options) {
-  CAISSON_CHECK_OK(RequireRoot());
+  CAISSON_CHECK_OK(os::RequireRoot("set up a sandbox"));
   // A command that closes its input must not end the engine.
   signal(SIGPIPE, SIG_IGN);
   CAISSON_TRY(backend::DataFolders folders,
