@@ -40,9 +40,9 @@ std::optional<Hint> DiskFull(const Evidence& evidence) {
     hint.suggestion = "Free space on the host's disk, or use --storage btrfs with --disk.";
     return hint;
   }
-  const Bytes half{evidence.limits.memory.value / 2};
-  const bool is_bound_by_memory = evidence.storage == plan::Storage::kTmpfs && half < evidence.limits.disk;
-  const std::string limit = FormatBytes(is_bound_by_memory ? half : evidence.limits.disk);
+  const Bytes held{plan::LayerBytes(evidence.storage, evidence.limits.disk.value, evidence.limits.memory.value)};
+  const bool is_bound_by_memory = held < evidence.limits.disk;
+  const std::string limit = FormatBytes(held);
   hint.message = "The sandbox's disk is full; it holds " + limit + ".";
   hint.suggestion = is_bound_by_memory ? "Remove what is not needed, or raise --memory above " +
                                              FormatBytes(evidence.limits.memory) + ": the disk holds half of it."

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -19,11 +18,6 @@ namespace caisson::launcher {
 namespace {
 
 constexpr std::chrono::seconds kPatience{10};
-
-// A tmpfs counts as the sandbox's memory: a full disk must come before the memory limit.
-std::uint64_t LayerBytes(const plan::LaunchPlan& plan) {
-  return plan.storage == plan::Storage::kTmpfs ? std::min(plan.disk_bytes, plan.memory_bytes / 2) : plan.disk_bytes;
-}
 
 }  // namespace
 
@@ -62,7 +56,7 @@ Status StorageLink::OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan,
                                .slot = slot,
                                .storage = plan.storage,
                                .first_id = first_id,
-                               .bytes = LayerBytes(plan),
+                               .bytes = plan::LayerBytes(plan.storage, plan.disk_bytes, plan.memory_bytes),
                                .name = {},
                                .image = {}};
   std::memcpy(request.name, plan.id, sizeof request.name);

@@ -45,8 +45,6 @@ class StorageLink {
 
   Status Seal();
 
-  int connection() const { return connection_.get(); }
-
  private:
   StorageLink(os::Fd connection, pid_t process) : connection_(std::move(connection)), process_(process) {}
   Status Send(const plan::StorageRequest& request, const std::vector<int>& fds);

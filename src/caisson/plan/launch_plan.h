@@ -16,6 +16,13 @@ enum class Image : std::uint32_t { kHost, kDirectory };
 // Where the writable layer lies. kTmpfs: in memory, counted and bounded. kDirectory: in the data folder,
 // without a byte limit. kBtrfs: in the store, with one.
 enum class Storage : std::uint32_t { kTmpfs, kDirectory, kBtrfs };
+// What a writable layer may hold. A tmpfs counts as the sandbox's memory: a full disk must come before the memory
+// limit.
+constexpr std::uint64_t LayerBytes(Storage storage, std::uint64_t disk_bytes, std::uint64_t memory_bytes) {
+  const std::uint64_t half = memory_bytes / 2;
+  return storage == Storage::kTmpfs && half < disk_bytes ? half : disk_bytes;
+}
+
 enum class WorkspaceMode : std::uint32_t { kNone, kCopy, kReadOnly, kReadWrite };
 
 inline constexpr std::uint32_t kLaunchVersion = 1;
