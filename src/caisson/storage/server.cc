@@ -42,7 +42,7 @@ int ErrnoOf(const Error& error) {
   return error.code() == Code::kUnsupported ? EOPNOTSUPP : EIO;
 }
 
-// One queue for all layers, started when the first one has many entries.
+// One queue for all layers, started when it is first needed.
 class SharedWatch {
  public:
   ChangeWatch* Get() {
@@ -233,13 +233,6 @@ class Server {
       found->second.Close();
     }
     layers_.erase(found);
-    CollectOnce();
-  }
-
-  // What killed processes left in the store, when nobody waits.
-  void CollectOnce() {
-    BtrfsLayers* const store = places_.OpenedStore();
-    if (store != nullptr && !std::exchange(collected_, true)) store->RemoveLeftOvers();
   }
 
   static void ReapRemovers() {
@@ -251,7 +244,6 @@ class Server {
   LayerPlaces places_;
   plan::Expect expect_;
   Shared shared_;
-  bool collected_ = false;
   std::map<std::uint32_t, Layer> layers_;
 };
 
