@@ -115,9 +115,12 @@ Status TakePositionals(Arguments rest, CommandLine& line) {
                     .Because("none was given")
                     .Remedy("`caisson df` lists the kept ones; see `" + HelpOf(line.command) + "`"));
   }
-  const std::size_t taken = operands == Operands::kNone ? 0 : operands == Operands::kIds ? rest.size() : 1;
-  line.operands.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(std::min(taken, rest.size())));
-  rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(line.operands.size()));
+  std::size_t taken = rest.size();
+  if (operands == Operands::kNone) taken = 0;
+  if (operands != Operands::kIds) taken = std::min<std::size_t>(taken, 1);
+  const auto end = rest.begin() + static_cast<std::ptrdiff_t>(taken);
+  line.operands.assign(rest.begin(), end);
+  rest.erase(rest.begin(), end);
   if (!rest.empty()) return Fail(Unexpected(line.command, rest.front(), line.program.has_value()));
   return {};
 }

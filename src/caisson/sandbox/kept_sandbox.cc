@@ -6,19 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "caisson/backend/data_folders.h"
 #include "caisson/backend/layer.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/os/identity.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
 #include "caisson/proto/kept.pb.h"
 #include "caisson/storage/btrfs_layers.h"
-#include "caisson/os/folder_lock.h"
+#include "caisson/storage/kept_layer.h"
 #include "caisson/storage/layer_service.h"
 #include "caisson/storage/mapped_folder.h"
 #include "caisson/storage/remove_tree.h"
@@ -110,19 +110,6 @@ class NoOwner : public storage::LayerOwner {
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> KeptSandbox::List(const HostFolders& folders) {
-  std::vector<std::string> ids;
-  CAISSON_TRY(const os::Fd data, OpenData(folders));
-  if (!data.valid()) return ids;
-  for (const auto& [folder, is_of_store] : storage::LayerFolders(data)) {
-    for (std::string& name : os::NamesIn(folder)) {
-      if (storage::IsKept(folder, name)) ids.push_back(std::move(name));
-    }
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
 
 Result<KeptSandbox> KeptSandbox::Open(const HostFolders& folders, const std::string& id) {
   KeptSandbox kept;

@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
 #include "caisson/plan/change.h"
 #include "caisson/sandbox/file_patch.h"
 #include "caisson/sandbox/housekeeping.h"
-#include "caisson/storage/kept_layer.h"
+#include "caisson/storage/layer_folders.h"
 
 namespace caisson::backend {
 class Layer;
@@ -37,9 +36,6 @@ class KeptSandbox {
   ~KeptSandbox();
 
   const std::string& id() const { return id_; }
-
-  // Those there are, sorted; one that cannot be read is left out.
-  static Result<std::vector<std::string>> List(const HostFolders& folders);
 
   // Removes it for good.
   Status Delete() &&;

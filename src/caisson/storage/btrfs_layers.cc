@@ -230,7 +230,7 @@ Result<PoolUsage> BtrfsLayers::Pool() const {
   return usage;
 }
 
-Result<std::vector<std::string>> BtrfsLayers::ListLayers() const { return os::NamesIn(store_.layers()); }
+std::vector<std::string> BtrfsLayers::ListLayers() const { return os::NamesIn(store_.layers()); }
 
 Result<std::vector<std::string>> BtrfsLayers::ListSnapshots(const std::string& layer) const {
   CAISSON_CHECK_OK(CheckName(layer));
@@ -244,12 +244,9 @@ void BtrfsLayers::RemoveLeftOvers() {
   // Somebody else is making a layer or doing this: no hurry.
   const auto lock = os::LockFolder(store_.layers(), LOCK_EX | LOCK_NB);
   if (!lock) return;
-  if (const auto names = ListLayers()) {
-    for (const std::string& name : *names) {
-      const os::Fd layer(openat(store_.layers().get(), name.c_str(), kDirectory));
-      const bool is_nobodys = layer.valid() && flock(layer.get(), LOCK_EX | LOCK_NB) == 0;
-      if (is_nobodys && !IsKept(store_.layers(), name)) (void)DeleteLayer(name);
-    }
+  for (const std::string& name : ListLayers()) {
+    const os::Fd layer = os::TryOwnFolder(store_.layers(), name);
+    if (layer.valid() && !IsKept(store_.layers(), name)) (void)DeleteLayer(name);
   }
   for (const std::string& name : os::NamesIn(store_.snapshots())) {
     struct stat info{};

@@ -49,7 +49,7 @@ class BtrfsLayers {
   Result<LayerUsage> Usage(const std::string& name) const;
   Result<PoolUsage> Pool() const;
   // Names, sorted.
-  Result<std::vector<std::string>> ListLayers() const;
+  std::vector<std::string> ListLayers() const;
   Result<std::vector<std::string>> ListSnapshots(const std::string& layer) const;
 
   const BtrfsStore& store() const { return store_; }

@@ -10,7 +10,7 @@
 
 #include "caisson/os/identity.h"
 #include "caisson/storage/host_image.h"
-#include "caisson/storage/kept_layer.h"
+#include "caisson/storage/layer_folders.h"
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/sandbox_folders.h"
 #include "caisson/storage/tree_usage.h"
@@ -33,17 +33,7 @@ class Collector {
 
   void Layers() {
     const os::Fd folder(openat(places_.data.get(), "sandboxes", kDirectory));
-    if (!folder.valid()) return;
-    for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
-      if (layer.owner != Owner::kNobody) continue;
-      const os::Fd own = deadline_.Passed() ? os::Fd() : TakeLeftOverFolder(folder, layer.name);
-      if (own.valid()) {
-        const Bytes held = Held(folder, layer.name);
-        Note(ItemKind::kLayer, layer.name, held, RemoveTree(folder.get(), layer.name.c_str(), deadline_));
-      } else if (deadline_.Passed()) {
-        Note(ItemKind::kLayer, layer.name, {}, Fail(OutOfTime()));
-      }
-    }
+    TakeLayers(folder, [&](const std::string& name) { return RemoveTree(folder.get(), name.c_str(), deadline_); });
   }
 
   // A store that cannot be opened is told by whoever needs it; its left-overs stay in it.
@@ -52,14 +42,7 @@ class Collector {
     auto store = OpenStore(places_.data, places_.data_path, mount);
     if (!store) collected_.failed.push_back({ItemKind::kFile, "store", store.error()});
     if (!store || !*store) return;
-    const os::Fd folder = OpenStoreLayers(places_.data);
-    for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
-      if (layer.owner != Owner::kNobody || deadline_.Passed()) continue;
-      const os::Fd own = TakeLeftOverFolder(folder, layer.name);
-      if (!own.valid()) continue;
-      const Bytes held = Held(folder, layer.name);
-      Note(ItemKind::kLayer, layer.name, held, (*store)->DeleteLayer(layer.name));
-    }
+    TakeLayers(OpenStoreLayers(places_.data), [&](const std::string& name) { return (*store)->DeleteLayer(name); });
     if (!deadline_.Passed()) (*store)->RemoveLeftOvers();  // snapshots and quota groups that belong to no layer
   }
 
@@ -93,6 +76,21 @@ class Collector {
   Collected& collected() { return collected_; }
 
  private:
+  // Those in `folder` that nobody has locked and nobody kept.
+  template <typename Remove>
+  void TakeLayers(const os::Fd& folder, const Remove& remove) {
+    if (!folder.valid()) return;
+    for (const SandboxFolder& layer : FindSandboxFolders(folder)) {
+      if (layer.owner != Owner::kNobody) continue;
+      if (deadline_.Passed()) {
+        Note(ItemKind::kLayer, layer.name, {}, Fail(OutOfTime()));
+        continue;
+      }
+      const os::Fd own = TakeLeftOverFolder(folder, layer.name);
+      if (own.valid()) Note(ItemKind::kLayer, layer.name, Held(folder, layer.name), remove(layer.name));
+    }
+  }
+
   Bytes Held(const os::Fd& folder, const std::string& name) const {
     return effort_ == Effort::kWhole ? AllocatedBy(folder, name.c_str()) : Bytes{};
   }

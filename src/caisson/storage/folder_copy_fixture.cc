@@ -62,7 +62,8 @@ class Description {
     if (S_ISDIR(info.st_mode)) {
       const os::Fd folder(openat(parent.get(), name.c_str(), kDirectory));
       line += Attributes(folder);
-      for (const std::string& below : os::NamesIn(folder)) Add(folder, below, path.empty() ? below : path + "/" + below);
+      for (const std::string& below : os::NamesIn(folder))
+        Add(folder, below, path.empty() ? below : path + "/" + below);
     }
     lines_[path] = line;
   }

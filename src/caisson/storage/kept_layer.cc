@@ -8,12 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "caisson/os/folder_lock.h"
-
 namespace caisson::storage {
 namespace {
 
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr const char* kRecord = "record";
 constexpr const char* kImage = "image";
 constexpr const char* kUnfinished = "record.new";
@@ -44,31 +41,6 @@ std::string ImageOfKept(const os::Fd& layer) {
   std::array<char, 256> name{};
   const ssize_t size = readlinkat(layer.get(), kImage, name.data(), name.size());
   return size < 0 ? std::string() : std::string(name.data(), static_cast<std::size_t>(size));
-}
-
-std::vector<LayerFolder> LayerFolders(const os::Fd& data) {
-  std::vector<LayerFolder> folders;
-  for (const std::string path : {"sandboxes", "layers", "store/layers"}) {
-    os::Fd folder(openat(data.get(), path.c_str(), kDirectory));
-    if (folder.valid()) folders.push_back({std::move(folder), path != "sandboxes"});
-  }
-  return folders;
-}
-
-bool AllLayersAreKnown(const os::Fd& data) {
-  return faccessat(data.get(), "store.img", F_OK, AT_SYMLINK_NOFOLLOW) != 0 ||
-         faccessat(data.get(), "store/layers", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-std::set<std::string> ImagesOfKeptLayers(const os::Fd& data) {
-  std::set<std::string> images;
-  for (const auto& [folder, is_of_store] : LayerFolders(data)) {
-    for (const std::string& name : os::NamesIn(folder)) {
-      const os::Fd layer(IsKept(folder, name) ? openat(folder.get(), name.c_str(), kDirectory) : -1);
-      if (layer.valid()) images.insert(ImageOfKept(layer));
-    }
-  }
-  return images;
 }
 
 Result<std::string> ReadRecord(const os::Fd& layer) {

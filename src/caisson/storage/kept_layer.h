@@ -1,9 +1,7 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -22,20 +20,6 @@ std::string ImageOfKept(const os::Fd& layer);
 
 // `layers`: the folder the layers lie in.
 bool IsKept(const os::Fd& layers, const std::string& name);
-
-// The folders that layers on disk lie in, those that exist and, of a store, only when it is mounted. `data`: the data
-// folder.
-struct LayerFolder {
-  os::Fd folder;
-  bool is_of_store = false;
-};
-std::vector<LayerFolder> LayerFolders(const os::Fd& data);
-
-// False while there is a store that is not mounted.
-bool AllLayersAreKnown(const os::Fd& data);
-
-// The images that kept layers need.
-std::set<std::string> ImagesOfKeptLayers(const os::Fd& data);
 
 // Errors: kNotFound without one; kInternal when it is larger than kMaxRecord.
 Result<std::string> ReadRecord(const os::Fd& layer);

@@ -24,6 +24,14 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr std::chrono::seconds kEndOfGroups{60};
 const Deadline kNoDeadline(Deadline::Clock::time_point::max());
 
+// What is in these folders of the data folder are items, each told by its name.
+struct ItemFolder {
+  const char* name;
+  ItemKind kind;
+};
+constexpr ItemFolder kItemFolders[] = {
+    {"images", ItemKind::kImage}, {"sandboxes", ItemKind::kLayer}, {"copies", ItemKind::kCopy}};
+
 Error StillInUse(const std::vector<std::uint32_t>& blocks) {
   std::string names;
   for (const std::uint32_t block : blocks) names += (names.empty() ? "s" : ", s") + std::to_string(block);
@@ -93,8 +101,7 @@ class Purger {
     for (const std::string& name : MountsIn(places_.data)) {
       Do(ItemKind::kMount, path + "/" + name, {}, [&] { return UnmountIn(places_.data, name); });
     }
-    for (const char* folder : {"images", "sandboxes"}) {
-      const ItemKind kind = std::string_view(folder) == "images" ? ItemKind::kImage : ItemKind::kLayer;
+    for (const auto& [folder, kind] : kItemFolders) {
       const os::Fd open(openat(places_.data.get(), folder, kDirectory));
       if (!open.valid()) continue;
       for (const std::string& name : os::NamesIn(open)) Remove(open, name, name, kind, AllocatedBy(open, name.c_str()));
@@ -113,10 +120,8 @@ class Purger {
       collected_.failed.push_back({ItemKind::kFolder, "layers", store.error()});
       return;
     }
-    if (const auto names = (*store)->ListLayers()) {
-      for (const std::string& name : *names) {
-        Do(ItemKind::kLayer, name, {}, [&] { return (*store)->DeleteLayer(name); });
-      }
+    for (const std::string& name : (*store)->ListLayers()) {
+      Do(ItemKind::kLayer, name, {}, [&] { return (*store)->DeleteLayer(name); });
     }
     (*store)->RemoveLeftOvers();
     const Deadline deadline = Deadline::In(kEndOfGroups);
@@ -166,7 +171,8 @@ class Purger {
       const bool is_folder =
           fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
       // Where what it holds is an item of its own, that has been counted.
-      const bool counted = is_folder && (name == "images" || name == "sandboxes");
+      const bool counted = is_folder && std::any_of(std::begin(kItemFolders), std::end(kItemFolders),
+                                                    [&](const ItemFolder& items) { return name == items.name; });
       Remove(folder, name, path + "/" + name, is_folder ? ItemKind::kFolder : ItemKind::kFile,
              counted ? Bytes{} : AllocatedBy(folder, name.c_str()));
     }

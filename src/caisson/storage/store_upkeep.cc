@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "caisson/os/btrfs.h"
-#include "caisson/storage/btrfs_store.h"
 #include "caisson/os/folder_lock.h"
+#include "caisson/storage/btrfs_store.h"
 #include "caisson/storage/store_file.h"
 
 namespace caisson::storage {

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "caisson/storage/kept_layer.h"
+#include "caisson/storage/layer_folders.h"
 #include "caisson/storage/remove_tree.h"
 
 namespace caisson::storage {
