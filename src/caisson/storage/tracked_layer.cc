@@ -1,10 +1,16 @@
 #include "caisson/storage/tracked_layer.h"
 
 #include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
+
+#include "caisson/os/uapi.h"
 
 namespace caisson::storage {
 namespace {
@@ -23,6 +29,41 @@ std::optional<std::string> TargetOf(TreeReader& tree, const std::string& path) {
   return tree.LinkTarget(path);
 }
 
+// Whether a change has a time of its own when the one before was looked at (multigrain timestamps, Linux 6.13; ext4,
+// btrfs, XFS and tmpfs got them together). Otherwise it is the time of the clock tick.
+bool KernelHasFineTimes() {
+  const os::Fd file(memfd_create("caisson-times", MFD_CLOEXEC | os::uapi::kMemfdNoexecSeal));
+  for (int i = 0; i < 16; ++i) {  // a tick may come in between
+    struct stat info{};
+    timespec tick{};
+    if (fstat(file.get(), &info) != 0 || write(file.get(), "x", 1) != 1 || fstat(file.get(), &info) != 0 ||
+        clock_gettime(CLOCK_REALTIME_COARSE, &tick) != 0) {
+      return false;
+    }
+    if (IsLater(info.st_ctim, tick)) return true;
+  }
+  return false;
+}
+
+bool HasFineTimes(const struct statfs& file_system) {
+  constexpr decltype(file_system.f_type) kTypes[] = {TMPFS_MAGIC, EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC};
+  static const bool kernel_has = KernelHasFineTimes();
+  return kernel_has && std::find(std::begin(kTypes), std::end(kTypes), file_system.f_type) != std::end(kTypes);
+}
+
+// Two ticks at most, should somebody have set the clock back.
+void AwaitTickAfter(const timespec& change) {
+  constexpr int kPausesPerTick = 4;
+  timespec pause{};
+  clock_getres(CLOCK_REALTIME_COARSE, &pause);
+  pause.tv_nsec /= kPausesPerTick;
+  for (int i = 0; i < 2 * kPausesPerTick; ++i) {
+    timespec now{};
+    if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0 || IsLater(now, change)) return;
+    nanosleep(&pause, nullptr);
+  }
+}
+
 }  // namespace
 
 TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
@@ -30,8 +71,10 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
   std::sort(overlays.begin(), overlays.end(),
             [](const Overlay& a, const Overlay& b) { return a.shown_at.size() > b.shown_at.size(); });
   struct statfs file_system{};
-  hides_mapped_writes_ = !overlays.empty() && fstatfs(overlays.front().upper.get(), &file_system) == 0 &&
-                         file_system.f_type == TMPFS_MAGIC;
+  if (!overlays.empty() && fstatfs(overlays.front().upper.get(), &file_system) == 0) {
+    hides_mapped_writes_ = file_system.f_type == TMPFS_MAGIC;
+    has_coarse_times_ = !HasFineTimes(file_system);
+  }
   for (Overlay& overlay : overlays) {
     Tracked tracked{
         std::move(overlay.shown_at), TreeReader(std::move(overlay.upper)), TreeReader(std::move(overlay.lower)), {}};
@@ -43,6 +86,13 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
 }
 
 plan::ChangeList TrackedLayer::Report(const ChangeWatch::Names* touched, plan::ReportScope scope) {
+  plan::ChangeList list = Compare(touched, scope);
+  if (!has_coarse_times_) return list;
+  for (const Tracked& overlay : overlays_) AwaitTickAfter(overlay.upper.newest());
+  return list;
+}
+
+plan::ChangeList TrackedLayer::Compare(const ChangeWatch::Names* touched, plan::ReportScope scope) {
   ChangeCollector changes;
   for (Tracked& overlay : overlays_) {
     overlay.upper.Refresh();

@@ -33,7 +33,8 @@ class TrackedLayer {
   TrackedLayer(std::vector<Overlay> overlays, Start start);
 
   // What changed since the last call, and what there is now is remembered. `touched`: what the kernel told meanwhile,
-  // nullptr when it was not asked. With kClosedFiles that is all there is to read.
+  // nullptr when it was not asked. With kClosedFiles that is all there is to read. Before Linux 6.13 it ends in a later
+  // clock tick than the changes it found, so that none that follows can look the same.
   plan::ChangeList Report(const ChangeWatch::Names* touched, plan::ReportScope scope);
   // As of the last report.
   std::uint64_t entries() const { return entries_; }
@@ -67,6 +68,7 @@ class TrackedLayer {
   };
   using Paths = std::map<std::string, TouchedPath>;
 
+  plan::ChangeList Compare(const ChangeWatch::Names* touched, plan::ReportScope scope);
   void ReadAll(const std::set<std::uint64_t>& written, ChangeCollector& changes);
   std::map<Tracked*, Paths> PathsOf(const ChangeWatch::Names& touched);
   void AddWrittenFiles(const Paths& paths, std::set<std::uint64_t>& written) const;
@@ -77,6 +79,7 @@ class TrackedLayer {
 
   std::vector<Tracked> overlays_;
   bool hides_mapped_writes_ = false;  // its file system does not note their time
+  bool has_coarse_times_ = false;     // all changes within a clock tick have the same
   std::uint64_t entries_ = 0;
   bool incomplete_ = false;                                 // of the last time it was read
   std::unordered_map<std::uint64_t, FolderPlace> folders_;  // empty until something is touched

@@ -63,6 +63,7 @@ std::optional<FileStamp> TreeReader::Stamp(const std::string& path) {
   const auto [folder, name] = SplitPath(path);
   const int directory = Folder(folder);
   if (directory < 0 || fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  if (!S_ISDIR(info.st_mode) && IsLater(info.st_ctim, newest_)) newest_ = info.st_ctim;
   return MakeStamp(info);
 }
 
@@ -94,6 +95,10 @@ std::string TreeReader::Attribute(const std::string& folder, const char* name) {
   std::array<char, PATH_MAX> value{};
   const ssize_t size = directory < 0 ? -1 : fgetxattr(directory, name, value.data(), value.size());
   return size < 0 ? std::string() : std::string(value.data(), static_cast<std::size_t>(size));
+}
+
+bool IsLater(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
 
 std::pair<std::string, std::string> SplitPath(const std::string& path) {

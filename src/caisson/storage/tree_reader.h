@@ -44,7 +44,12 @@ class TreeReader {
   explicit TreeReader(os::Fd root) : root_(std::move(root)) {}
 
   // What was renamed since the last call is found under its new name from here on.
-  void Refresh() { last_.Reset(); }
+  void Refresh() {
+    last_.Reset();
+    newest_ = {};
+  }
+  // When the last change was made of which Stamp told since then; folders aside.
+  const timespec& newest() const { return newest_; }
 
   // Absent when there is no such entry, or a folder on the way is none.
   std::optional<FileStamp> Stamp(const std::string& path);
@@ -63,7 +68,10 @@ class TreeReader {
   os::Fd root_;
   os::Fd last_;
   std::string last_path_;
+  timespec newest_{};
 };
+
+bool IsLater(const timespec& a, const timespec& b);
 
 // "a/b" and "c" make "a/b/c"; "" and "c" make "c".
 std::string JoinPath(const std::string& folder, std::string_view name);
