@@ -87,7 +87,9 @@ class Collector {
         continue;
       }
       const os::Fd own = TakeLeftOverFolder(folder, layer.name);
-      if (own.valid()) Note(ItemKind::kLayer, layer.name, Held(folder, layer.name), remove(layer.name));
+      if (!own.valid()) continue;
+      const Bytes held = Held(folder, layer.name);  // before it goes
+      Note(ItemKind::kLayer, layer.name, held, remove(layer.name));
     }
   }
 
