@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <vector>
 
@@ -17,6 +18,8 @@ constexpr std::size_t kChunk = 64U << 10U;
 // More than the largest pipe an unprivileged process can make.
 constexpr std::size_t kDrainLimit = 2U << 20U;
 constexpr std::size_t kMaxEndMessage = 256;
+// How long an input must have been silent before its reader is said to wait for it.
+constexpr std::chrono::milliseconds kSilence{250};
 
 void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -112,7 +115,10 @@ void InputStream::Read() {
 void InputStream::Write() {
   const std::string_view data = pending_.view();
   const ssize_t n = write(sink_.get(), data.data(), data.size());
-  if (n > 0) pending_.Consume(static_cast<std::size_t>(n));
+  if (n > 0) {
+    pending_.Consume(static_cast<std::size_t>(n));
+    silent_ = Deadline::In(kSilence);
+  }
   if (n < 0 && errno != EAGAIN && errno != EINTR) {
     sink_.Reset();  // nobody reads it any more
     return;
@@ -121,7 +127,7 @@ void InputStream::Write() {
 }
 
 bool InputStream::Idle() const {
-  if (!sink_.valid() || !pending_.empty()) return false;
+  if (!sink_.valid() || !pending_.empty() || !silent_.Passed()) return false;
   pollfd entry{host_fd_, POLLIN, 0};  // a negative one is passed over
   return poll(&entry, 1, 0) == 0;
 }

@@ -74,7 +74,8 @@ class InputStream {
   void Read();
   void Write();
   void Close() { sink_.Reset(); }
-  // True when the command has been given everything the host has now, and the input has not ended.
+  // True when the command has been given everything the host has, nothing has come for a while, and the input has not
+  // ended. A while: on a busy host a writer that never stops may find no processor for some time.
   bool Idle() const;
 
  private:
@@ -82,6 +83,7 @@ class InputStream {
   int host_fd_;
   bool is_terminal_ = false;
   PendingBytes pending_;
+  Deadline silent_{Deadline::Clock::time_point::min()};  // until when the last bytes count as just given
 };
 
 // Moves the data of one command until its own process has ended.

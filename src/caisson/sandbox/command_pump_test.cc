@@ -262,6 +262,25 @@ TEST_F(CommandPumpTest, PassesTheHostsInputOnUntilItEnds) {
   ExpectEnded(pump.Run(Patience()));
 }
 
+TEST_F(CommandPumpTest, AnInputIsIdleWhenItHasBeenSilentForAWhile) {
+  const Pipe host = MakePipe();
+  const os::Fd interrupt = MakeInterrupt();
+  CommandPump pump = MakePump({std::move(in_.writer), host.reader.get(), false}, Out(), interrupt.get());
+  EXPECT_GE(pump.IdleInput(), 0) << "nothing has ever come";
+  const Deadline::Clock::time_point given = Deadline::Clock::now();
+  ASSERT_TRUE(os::WriteAll(host.writer.get(), "input"));
+  EXPECT_EQ(pump.IdleInput(), -1) << "something is on its way";
+  for (int i = 0; i < 3; ++i) RunOnce(pump);
+  EXPECT_EQ(ReadNow(in_.reader), "input");
+  const bool idle = pump.IdleInput() >= 0;
+  const bool just_given = Deadline::Clock::now() - given < std::chrono::milliseconds(200);
+  EXPECT_TRUE(!idle || !just_given) << "what writes without a pause may be slow";
+  while (pump.IdleInput() < 0 && Deadline::Clock::now() - given < std::chrono::seconds(20)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GE(pump.IdleInput(), 0);
+}
+
 TEST_F(CommandPumpTest, TellsATerminalOnceThatTheInputEnded) {
   Pipe host = MakePipe();
   host.writer.Reset();
