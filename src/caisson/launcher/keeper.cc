@@ -43,7 +43,6 @@ struct Request {
 
 struct Reply {
   std::int32_t error = 0;  // errno
-  Code code = Code::kInternal;
   std::uint32_t block = 0;
   os::CgroupMode mode = os::CgroupMode::kUnified;
   char message[224] = {};
@@ -226,7 +225,6 @@ class KeeperLoop {
       if (slot->network_namespace.valid()) fds.push_back(slot->network_namespace.get());
     } else {
       reply.error = slot.error().errno_value() == 0 ? EIO : slot.error().errno_value();
-      reply.code = slot.error().code();
       std::strncpy(reply.message, slot.error().message().c_str(), sizeof reply.message - 1);
     }
     (void)os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, fds);
