@@ -33,6 +33,9 @@ function(caisson_module)
     caisson_compile_proto(${library} ${M_NAME} ${proto})
   endforeach()
 
+  if(CAISSON_FUZZ)
+    return()  # the unit tests are those of the other presets
+  endif()
   foreach(test IN LISTS M_TESTS)
     cmake_path(GET test STEM stem)
     caisson_test(NAME ${M_NAME}.${stem} LABEL unit SOURCES ${test} ${M_TEST_SOURCES} DEPS ${M_NAME} ${M_TEST_DEPS})

@@ -25,7 +25,13 @@ endif()
 add_compile_options(-fPIE -ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections -Wl,-z,relro,-z,now)
 
-if(CAISSON_SANITIZE)
+if(CAISSON_FUZZ)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")  # the compiler hides fewer mistakes
+  # Of the library, too, what is checked at run time: an index or a view out of range ends the target.
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+                      -D_GLIBCXX_ASSERTIONS)
+  add_link_options(-fsanitize=address,undefined)
+elseif(CAISSON_SANITIZE)
   add_compile_options(-fsanitize=${CAISSON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CAISSON_SANITIZE})
 else()

@@ -5,6 +5,7 @@ set(CAISSON_PROGRAM_DIRECTORY ${CMAKE_BINARY_DIR}/bin CACHE PATH "Where the prog
 set(CAISSON_PRIVILEGED_PROGRAMS "" CACHE PATH
     "With a sanitizer: the folder of another build that holds caisson-launcher")
 set(CAISSON_MODULES "" CACHE STRING "Build only these modules and their unit tests; empty: everything")
+option(CAISSON_FUZZ "Build the modules and tests/fuzz alone, for clang's libFuzzer under its sanitizers" OFF)
 option(CAISSON_WERROR "Warnings are errors" ON)
 
 if(NOT CMAKE_BUILD_TYPE)

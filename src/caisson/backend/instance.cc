@@ -10,6 +10,7 @@
 #include <span>
 
 #include "caisson/base/units.h"
+#include "caisson/base/utf8.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/seccomp_program.h"
 
@@ -47,12 +48,18 @@ std::string MakeConfigure(const plan::LaunchPlan& plan) {
   return request.SerializeAsString();
 }
 
+// As much of it as a step has.
+std::string StepOf(const proto::Reply& reply) {
+  constexpr std::size_t kMostBytes = 200;
+  return Printable(reply.step().substr(0, kMostBytes));
+}
+
 Status AwaitReady(const os::Fd& control) {
   CAISSON_TRY(const os::Message frame, os::ReceiveFrame(control.get(), Deadline::In(kGuestPatience)));
   proto::Reply reply;
   if (!reply.ParseFromString(frame.data)) return Fail(Error(Code::kInternal, "the guest's reply is malformed"));
   if (reply.error() == 0) return {};
-  return Fail(Error::FromErrno(reply.error(), "the guest cannot confine itself: " + reply.step())
+  return Fail(Error::FromErrno(reply.error(), "the guest cannot confine itself: " + StepOf(reply))
                   .Remedy("see what this host lacks: caisson doctor"));
 }
 
@@ -137,7 +144,7 @@ Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
   if (reply.error() != 0) {
     Return(std::move(leaf));
     started.error = reply.error();
-    started.step = reply.step();
+    started.step = StepOf(reply);
     return started;
   }
   const std::size_t expected = command.has_terminal() ? 2 : 4;

@@ -73,7 +73,11 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& pro
   const char* argument = expect == plan::Expect::kManySandboxes ? "many" : "one";
   CAISSON_TRY(const pid_t pid, Spawn(path, argument, {ends.second.get(), folders.data.get(), folders.runtime.get()}));
   CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
-  return std::unique_ptr<LauncherLink>(new LauncherLink(std::move(ends.first), std::move(process), expect));
+  return Adopt(std::move(ends.first), std::move(process), expect);
+}
+
+std::unique_ptr<LauncherLink> LauncherLink::Adopt(os::Fd connection, os::PidFd process, plan::Expect expect) {
+  return std::unique_ptr<LauncherLink>(new LauncherLink(std::move(connection), std::move(process), expect));
 }
 
 LauncherLink::~LauncherLink() {

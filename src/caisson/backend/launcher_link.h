@@ -21,6 +21,8 @@ class LauncherLink {
   // Starts `caisson-launcher` from `program_directory`. Call as root, from the only thread.
   static Result<std::unique_ptr<LauncherLink>> Start(const std::string& program_directory, const DataFolders& folders,
                                                      plan::Expect expect);
+  // A launcher that runs already: `process`, at the other end of `connection`.
+  static std::unique_ptr<LauncherLink> Adopt(os::Fd connection, os::PidFd process, plan::Expect expect);
   // With kManySandboxes waits until the launcher and what it started have cleaned up, at most 10 s.
   ~LauncherLink();
   LauncherLink(const LauncherLink&) = delete;

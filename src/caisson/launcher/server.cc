@@ -9,11 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "caisson/launcher/input_wait.h"
+#include "caisson/launcher/launch_request.h"
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/storage_link.h"
@@ -53,13 +53,6 @@ struct Sandbox {
   std::uint32_t pids = 0;
   std::uint32_t last_leaf = 1;
 };
-
-bool IsWellFormed(const plan::LaunchPlan& plan) {
-  return plan.image <= plan::Image::kDirectory && plan.storage <= plan::Storage::kBtrfs &&
-         plan.workspace <= plan::WorkspaceMode::kReadWrite && plan.pids > 0 && plan.memory_bytes > 0 &&
-         plan.disk_bytes > 0 && plan.milli_cpus > 0 && plan.id[sizeof plan.id - 1] == '\0' &&
-         std::strspn(plan.id, "abcdefghijklmnopqrstuvwxyz234567_") == std::strlen(plan.id) && plan.id[0] != '\0';
-}
 
 class Server {
  public:
@@ -114,12 +107,10 @@ class Server {
   }
 
   std::optional<Answer> Handle(os::Message& message) {
-    LaunchRequest request;
-    if (message.data.size() != sizeof request) return Failed(Step::kRequest, EBADMSG);
-    std::memcpy(&request, message.data.data(), sizeof request);
-    if (request.version != plan::kLaunchVersion) return Failed(Step::kRequest, EPROTO);
-    std::optional<Answer> answer = Answered(request, message.fds);
-    if (answer) answer->reply.number = request.number;
+    const auto request = ReadLaunchRequest(message.data);
+    if (!request) return Failed(Step::kRequest, request.error());
+    std::optional<Answer> answer = Answered(*request, message.fds);
+    if (answer) answer->reply.number = request->number;
     return answer;
   }
 
@@ -146,7 +137,7 @@ class Server {
     const plan::LaunchPlan& plan = request.plan;
     const bool has_image = plan.image == plan::Image::kDirectory;
     const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
-    if (!IsWellFormed(plan) || fds.size() != std::size_t{2} + has_image + has_workspace) {
+    if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan)) {
       return Failed(Step::kRequest, EINVAL);
     }
     if (sealed_ && (has_image || has_workspace)) return Failed(Step::kRequest, EPERM);

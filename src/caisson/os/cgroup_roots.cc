@@ -13,20 +13,31 @@ namespace caisson::os {
 
 namespace {
 
+// Whether a text begins with a backslash and three octal digits.
+bool IsEscape(std::string_view text) {
+  return text.size() >= 4 && text[0] == '\\' && text[1] >= '0' && text[1] <= '3' &&
+         text.substr(2, 2).find_first_not_of("01234567") == std::string_view::npos;
+}
+
 // The kernel writes space, tab, newline and backslash as three octal digits after a backslash.
 std::string Unescape(std::string_view text) {
   std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 3 >= text.size()) {
-      plain.push_back(text[i]);
+  while (!text.empty()) {
+    if (!IsEscape(text)) {
+      plain.push_back(text[0]);
+      text.remove_prefix(1);
       continue;
     }
-    int value = 0;
-    for (int digit = 1; digit <= 3; ++digit) value = value * 8 + (text[i + static_cast<std::size_t>(digit)] - '0');
-    plain.push_back(static_cast<char>(value));
-    i += 3;
+    plain.push_back(static_cast<char>((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0')));
+    text.remove_prefix(4);
   }
   return plain;
+}
+
+// The `index`-th of the words that one space parts, which alone the kernel escapes in all of them; empty: none.
+std::string_view WordAt(std::string_view line, int index) {
+  for (; index > 0; --index) line = line.find(' ') == line.npos ? "" : line.substr(line.find(' ') + 1);
+  return line.substr(0, line.find(' '));
 }
 
 }  // namespace
@@ -38,19 +49,14 @@ CgroupMounts ParseCgroupMounts(std::string_view mountinfo) {
     // "36 35 98:0 / /mount/point rw,relatime shared:1 - type source options"
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
-    std::istringstream left(line.substr(0, dash));
-    std::istringstream right(line.substr(dash + 3));
-    std::string skip;
-    std::string point;
-    std::string type;
-    std::string source;
-    std::string options;
-    left >> skip >> skip >> skip >> skip >> point;
-    right >> type >> source >> options;
-    point = Unescape(point);
+    const std::string point = Unescape(WordAt(std::string_view(line).substr(0, dash), 4));
+    if (point.empty()) continue;  // no line of the kernel's
+    const std::string_view right = std::string_view(line).substr(dash + 3);
+    const std::string_view type = WordAt(right, 0);
+    // The last word: a source can be empty.
+    const std::string options = "," + std::string(right.substr(right.rfind(' ') + 1)) + ",";
     if (type == "cgroup2" && !mounts.unified) mounts.unified = point;
     if (type != "cgroup") continue;
-    options = "," + options + ",";
     const auto has = [&](const char* name) { return options.find("," + std::string(name) + ",") != std::string::npos; };
     if (has("memory") && !mounts.memory) mounts.memory = point;
     if (has("cpu") && !mounts.cpu) mounts.cpu = point;

@@ -56,6 +56,28 @@ TEST(ParseCgroupMounts, TakesNoControllerForAnotherOfASimilarName) {
   EXPECT_EQ(mounts.pids, std::nullopt);
 }
 
+TEST(ParseCgroupMounts, ReadsAMountWithoutASource) {
+  const CgroupMounts mounts = ParseCgroupMounts(
+      "31 22 0:26 / /two rw -  cgroup2\n"
+      "32 22 0:27 / /unified rw - cgroup2  rw\n"
+      "33 30 0:33 / /memory rw - cgroup  rw,memory\n");
+  EXPECT_EQ(mounts.unified, Path("/unified"));
+  EXPECT_EQ(mounts.memory, Path("/memory"));
+}
+
+TEST(ParseCgroupMounts, PartsWordsAtSpacesAlone) {
+  EXPECT_EQ(ParseCgroupMounts("1 2 0:3 / /a\rb\vc rw - cgroup2 c rw\n").unified, Path("/a\rb\vc"));
+}
+
+TEST(ParseCgroupMounts, PassesOverALineWithoutAPoint) {
+  EXPECT_EQ(ParseCgroupMounts("36 35 98:0 - cgroup2 cgroup2 rw\n").unified, std::nullopt);
+}
+
+TEST(ParseCgroupMounts, TakesOnlyOctalDigitsForAnEscape) {
+  EXPECT_EQ(ParseCgroupMounts("1 2 0:3 / /a\\zzz\\04 rw - cgroup2 c rw\n").unified, Path("/a\\zzz\\04"));
+  EXPECT_EQ(ParseCgroupMounts("1 2 0:3 / /a\\377 rw - cgroup2 c rw\n").unified, Path("/a\377"));
+}
+
 TEST(ParseCgroupMounts, ReadsALineWithSeveralOptionalFieldsOrNone) {
   EXPECT_EQ(ParseCgroupMounts("1 2 0:3 / /a rw shared:1 master:2 propagate_from:3 - cgroup2 c rw\n").unified,
             Path("/a"));

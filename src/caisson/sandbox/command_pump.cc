@@ -21,6 +21,14 @@ constexpr std::size_t kMaxEndMessage = 256;
 // How long an input must have been silent before its reader is said to wait for it.
 constexpr std::chrono::milliseconds kSilence{250};
 
+// Whether a process can end so: the message is the guest's word and nothing more.
+bool IsPossible(const proto::End& end) {
+  constexpr int kMaxExitCode = 255;
+  constexpr int kMaxSignal = 64;  // signal(7): SIGRTMAX of the kernel
+  return end.ended() && end.exit_code() >= 0 && end.exit_code() <= kMaxExitCode && end.signal() >= 0 &&
+         end.signal() <= kMaxSignal;
+}
+
 void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
 // What to poll, with the action for each entry that is ready.
@@ -137,7 +145,7 @@ std::optional<CommandPump::Event> CommandPump::ReadEnd() {
   std::array<char, kMaxEndMessage> data;
   const ssize_t n = read(end_.get(), data.data(), data.size());
   proto::End end;
-  if (n <= 0 || !end.ParseFromArray(data.data(), static_cast<int>(n)) || !end.ended()) return Lost{};
+  if (n <= 0 || !end.ParseFromArray(data.data(), static_cast<int>(n)) || !IsPossible(end)) return Lost{};
   return Ended{end};
 }
 

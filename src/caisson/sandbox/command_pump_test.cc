@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <climits>
 #include <string>
 #include <thread>
 
@@ -27,10 +28,11 @@ Pipe MakePipe() {
   return {os::Fd(ends[0]), os::Fd(ends[1])};
 }
 
-std::string EndMessage(int exit_code) {
+std::string EndMessage(int exit_code, int signal = 0) {
   proto::End end;
   end.set_ended(true);
   end.set_exit_code(exit_code);
+  end.set_signal(signal);
   return end.SerializeAsString();
 }
 
@@ -115,8 +117,10 @@ TEST_F(CommandPumpTest, WaitsForTheEndAndNotForTheOutputToClose) {
 }
 
 TEST_F(CommandPumpTest, IsLostWithoutAnEndMessage) {
-  for (const std::string& message : {std::string(), std::string("\xff\xff\xff"), proto::End().SerializeAsString(),
-                                     std::string("\x10\x01", 2), EndMessage(1) + std::string(1000, '\0')}) {
+  for (const std::string& message :
+       {std::string(), std::string("\xff\xff\xff"), proto::End().SerializeAsString(), std::string("\x10\x01", 2),
+        EndMessage(1) + std::string(1000, '\0'), EndMessage(256), EndMessage(-1), EndMessage(0, 65),
+        EndMessage(0, INT_MAX), EndMessage(0, -1)}) {
     end_ = MakePipe();
     out_ = MakePipe();
     err_ = MakePipe();

@@ -1,13 +1,10 @@
 #include "caisson/sandbox/files.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-
 #include "caisson/backend/instance.h"
 #include "caisson/sandbox/change_tracker.h"
 #include "caisson/sandbox/command_pump.h"
 #include "caisson/sandbox/command_request.h"
+#include "caisson/sandbox/file_reply.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -17,18 +14,6 @@ constexpr Bytes kMaxContent = MiB(16);
 constexpr std::uint32_t kMaxEntries = 10'000;
 // A reply with the largest content or listing, and its framing.
 constexpr Bytes kMaxReply = MiB(64);
-
-Error Explain(const proto::FileReply& reply, std::string_view path) {
-  const std::string name(path);
-  if (reply.step() == "not_a_regular_file") {
-    return Error(Code::kInvalidArgument, name + " is not a regular file").Detail("path", name);
-  }
-  if (reply.step() == "too_many_entries") {
-    return Error(Code::kResourceExhausted, name + " has more than 10,000 entries").Detail("path", name);
-  }
-  return Error::FromErrno(reply.error(), "cannot " + (reply.step().empty() ? "use" : reply.step()) + " " + name)
-      .Detail("path", name);
-}
 
 // Runs one file operation as a command of its own and reads its reply, which comes from inside and is only data.
 class Operation {
@@ -59,40 +44,14 @@ class Operation {
       return Fail(Error(Code::kDeadlineExceeded, "the file operation took longer than 10 s"));
     }
     pump.Finish();
-    return Parse(pump.TakeOut(), path);
+    return ReadFileReply(pump.TakeOut(), path);
   }
 
  private:
-  static Result<proto::FileReply> Parse(const CapturedOutput& output, std::string_view path) {
-    proto::FileReply reply;
-    if (output.truncated || !reply.ParseFromString(output.kept) || !reply.complete()) {
-      return Fail(Error(Code::kUnavailable, "the file operation ended without an answer").Retryable());
-    }
-    if (reply.error() != 0) return Fail(Explain(reply, path));
-    return reply;
-  }
-
   backend::Instance& instance_;
   ChangeTracker& changes_;
   proto::StartCommand request_;
 };
-
-FileType TypeOf(std::uint32_t mode) {
-  switch (mode & S_IFMT) {
-    case S_IFDIR:
-      return FileType::kDirectory;
-    case S_IFLNK:
-      return FileType::kSymlink;
-    case S_IFIFO:
-      return FileType::kFifo;
-    case S_IFSOCK:
-      return FileType::kSocket;
-    case S_IFREG:
-      return FileType::kFile;
-    default:
-      return FileType::kDevice;
-  }
-}
 
 }  // namespace
 
@@ -104,6 +63,9 @@ Result<FileContent> Files::Read(std::string_view path, std::uint64_t offset, Byt
   read.set_offset(offset);
   read.set_limit(limit.value);
   CAISSON_TRY(proto::FileReply reply, operation.Run(path, {}));
+  if (reply.content().size() > limit.value) {
+    return Fail(Error(Code::kUnavailable, "the file operation gave more than was asked for"));
+  }
   return FileContent{std::move(*reply.mutable_content()), reply.size()};
 }
 
@@ -133,16 +95,7 @@ Result<std::vector<FileEntry>> Files::List(std::string_view path) {
   list.set_path(std::string(path));
   list.set_limit(kMaxEntries);
   CAISSON_TRY(const proto::FileReply reply, operation.Run(path, {}));
-  std::vector<FileEntry> entries;
-  for (const proto::FileEntry& entry : reply.entries()) {
-    entries.push_back({.name = entry.name(),
-                       .type = TypeOf(entry.mode()),
-                       .size_bytes = entry.size(),
-                       .mode = entry.mode() & 07777,
-                       .modified_unix_ms = entry.modified_ms(),
-                       .link_target = entry.link_target()});
-  }
-  return entries;
+  return EntriesOf(reply);
 }
 
 }  // namespace caisson::sandbox

@@ -16,7 +16,7 @@
 #include "caisson/os/identity.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
-#include "caisson/proto/kept.pb.h"
+#include "caisson/sandbox/kept_record.h"
 #include "caisson/storage/btrfs_layers.h"
 #include "caisson/storage/kept_layer.h"
 #include "caisson/storage/layer_service.h"
@@ -69,10 +69,7 @@ Result<os::Fd> OpenUpper(const os::Fd& layer, const char* name) {
 
 Result<std::vector<storage::TrackedLayer::Overlay>> OpenOverlays(const os::Fd& data, const os::Fd& layer) {
   CAISSON_TRY(const std::string bytes, storage::ReadRecord(layer));
-  proto::KeptSandbox record;
-  if (!record.ParseFromString(bytes) || record.version() != kKeptVersion) {
-    return Fail(Error(Code::kUnsupported, "the record of the sandbox was written by another version of Caisson"));
-  }
+  CAISSON_TRY(const proto::KeptSandbox record, ReadKeptRecord(bytes));
   os::Fd image;
   if (record.image_directory().empty()) {
     CAISSON_TRY(image, OpenOrigin(data.get(), "images/" + storage::ImageOfKept(layer), "image"));

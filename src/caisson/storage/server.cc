@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "caisson/plan/layer_plan.h"
 #include "caisson/plan/limits.h"
 #include "caisson/storage/layer_service.h"
+#include "caisson/storage/storage_request.h"
 #include "caisson/storage/writable_layer.h"
 
 namespace caisson::storage {
@@ -27,13 +27,6 @@ using plan::StorageVerb;
 
 // A layer with fewer entries is read as quickly as the kernel is asked what was touched in it.
 constexpr std::uint64_t kManyEntries = 256;
-
-bool IsWellFormed(const StorageRequest& request) {
-  return request.verb <= StorageVerb::kSeal && request.storage <= plan::Storage::kBtrfs &&
-         request.name[sizeof request.name - 1] == '\0' && request.image[sizeof request.image - 1] == '\0' &&
-         request.name[0] != '.' && std::strchr(request.name, '/') == nullptr &&
-         (request.verb != StorageVerb::kMake || request.name[0] != '\0');
-}
 
 // What the engine makes the code of its error from.
 int ErrnoOf(const Error& error) {
@@ -158,17 +151,16 @@ class Server {
     auto message =
         os::ReceivePacket(launcher_.get(), sizeof(StorageRequest), Deadline(Deadline::Clock::time_point::max()));
     if (!message) return message.error().code() == Code::kDeadlineExceeded;
-    StorageRequest request;
-    if (message->data.size() != sizeof request) return false;
-    std::memcpy(&request, message->data.data(), sizeof request);
-    if (!IsWellFormed(request)) return Reply(Error::FromErrno(EINVAL, "a request that is malformed"), {});
-    switch (request.verb) {
+    if (message->data.size() != sizeof(StorageRequest)) return false;
+    const auto request = ReadStorageRequest(message->data);
+    if (!request) return Reply(Error::FromErrno(EINVAL, "a request that is malformed"), {});
+    switch (request->verb) {
       case StorageVerb::kMake:
-        return Make(request);
+        return Make(*request);
       case StorageVerb::kTrack:
-        return Track(request, message->fds);
+        return Track(*request, message->fds);
       case StorageVerb::kRemove:
-        Remove(request.slot);
+        Remove(request->slot);
         return true;
       case StorageVerb::kSeal:
         shared_.is_sealed = true;

@@ -1,0 +1,30 @@
+#include "caisson/launcher/launch_request.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace caisson::launcher {
+
+tl::expected<plan::LaunchRequest, int> ReadLaunchRequest(std::string_view message) {
+  plan::LaunchRequest request;
+  if (message.size() != sizeof request) return tl::unexpected(EBADMSG);
+  std::memcpy(&request, message.data(), sizeof request);
+  if (request.version != plan::kLaunchVersion) return tl::unexpected(EPROTO);
+  if (request.verb > plan::Verb::kExamineLeaf) return tl::unexpected(EBADMSG);
+  return request;
+}
+
+bool IsWellFormed(const plan::LaunchPlan& plan) {
+  return plan.image <= plan::Image::kDirectory && plan.storage <= plan::Storage::kBtrfs &&
+         plan.workspace <= plan::WorkspaceMode::kReadWrite && plan.pids > 0 && plan.memory_bytes > 0 &&
+         plan.disk_bytes > 0 && plan.milli_cpus > 0 && plan.id[sizeof plan.id - 1] == '\0' &&
+         std::strspn(plan.id, "abcdefghijklmnopqrstuvwxyz234567_") == std::strlen(plan.id) && plan.id[0] != '\0';
+}
+
+std::size_t DescriptorsOf(const plan::LaunchPlan& plan) {
+  const bool has_image = plan.image == plan::Image::kDirectory;
+  const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
+  return std::size_t{2} + std::size_t{has_image} + std::size_t{has_workspace};
+}
+
+}  // namespace caisson::launcher

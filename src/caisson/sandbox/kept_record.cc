@@ -1,0 +1,29 @@
+#include "caisson/sandbox/kept_record.h"
+
+#include <string>
+
+#include "caisson/os/identity.h"
+#include "caisson/sandbox/kept_sandbox.h"
+#include "caisson/storage/uid_blocks.h"
+
+namespace caisson::sandbox {
+namespace {
+
+// Block 0 is the engine's.
+bool IsFirstOfABlock(std::uint32_t id) {
+  const std::uint32_t block = (id - os::kFirstUid) / os::kUidsPerBlock;
+  return id >= os::kFirstUid && block > 0 && block < os::kUidBlocks && storage::UidBlocks::FirstId(block) == id;
+}
+
+}  // namespace
+
+Result<proto::KeptSandbox> ReadKeptRecord(std::string_view bytes) {
+  proto::KeptSandbox record;
+  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || record.version() != kKeptVersion ||
+      !IsFirstOfABlock(record.first_id())) {
+    return Fail(Error(Code::kUnsupported, "the record of the sandbox was written by another version of Caisson"));
+  }
+  return record;
+}
+
+}  // namespace caisson::sandbox

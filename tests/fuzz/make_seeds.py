@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Writes the seed inputs of the fuzz targets into corpus/NAME/seed_*, in the form that each target's comment gives.
+
+What a target found lies beside them, under names that say what it was, and is not touched.
+"""
+
+import pathlib
+import struct
+
+CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
+
+
+def text(content):
+    """A length of two bytes and the content."""
+    data = content.encode() if isinstance(content, str) else content
+    return struct.pack("<H", len(data)) + data
+
+
+def words(*arguments, environment=()):
+    return "".join(word + "\0" for word in [*arguments, "", *environment][: None if environment else -1]).encode()
+
+
+def mountinfo():
+    unified = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+    hybrid = (
+        "31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+        "32 30 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+        "33 30 0:29 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
+    )
+    yield "unified", unified
+    yield "hybrid", unified.replace("/sys/fs/cgroup rw", "/sys/fs/cgroup/unified rw") + hybrid
+    yield "escapes", "36 35 98:0 /a\\040b /mnt/with\\040space\\134 rw - cgroup2 no\\012ne rw\n"
+    yield "cut", "36 35 98:0 / /mnt\\04 - cgroup2\n - \n36 - cgroup"
+
+
+def kernel_text():
+    yield "memory_events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 0\n"
+    yield "memory_events_v1", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"
+    yield "pids_events", "max 7\n"
+    yield "cgroup_events", "populated 1\nfrozen 0\n"
+    yield "cpu_stat", "usage_usec 18446744073709551615\nuser_usec 5\nsystem_usec 7\n"
+    yield "blocked_read", "0 0x0 0x7ffc00001000 0x1000 0x0 0x0 0x0 0x7ffc00000f00 0x7f0000001234\n"
+    yield "blocked_select", "270 0x1 0x7ffc00001000 0x0 0x0 0x0 0x0 0x7ffc00000f00 0x7f0000001234\n"
+    yield "blocked_descriptor", "19 0xffffffff80000000 0x0 0x0 0x0 0x0 0x0 0x0 0x0\n"
+    yield "running", "running\n"
+    yield "elsewhere", "-1 0x7ffc00000f00 0x7f0000001234\n"
+
+
+def command_line():
+    yield "run", words("run", "--memory", "512MiB", "--cpus=0.5", "--", "sh", "-c", "true")
+    yield "all", words(
+        "run", "--image", "/srv/image", "--workspace", "/home/me:rw", "--cpus", "2", "--memory", "1.5GiB", "--disk", "1GB",
+        "--pids", "64", "--timeout", "250ms", "--env", "A=b", "--env", "HOME", "--user", "root", "--network", "none",
+        "--tier", "process", "--storage", "btrfs", "--keep", "--tty", "--json", "--quiet", "--verbose", "--", "env")
+    yield "environment", words("run", "--", "id", environment=("host", "/w:copy", "1", "1GiB", "5MiB", "9", "10m"))
+    yield "mistyped", words("rnu", "--memroy", "1")
+    yield "option", words("run", "--memroy=1", "--", "id")
+    yield "no_value", words("run", "--memory")
+    yield "ids", words("delete", "sb_abcdefghijklmnopqrstuvwxyz", "sb_2", "--yes", "--json")
+    yield "diff", words("diff", "--patch", "sb_a")
+    yield "bytes", b"run\0--env\0\xff\xfe=\x1b[2J\0--workspace\0/a:b:\xc3\0--\0\xe2\x80\xae\0"
+
+
+def line_diff():
+    def case(steps, before, after):
+        return struct.pack("<H", steps) + text(before) + after.encode()
+
+    yield "moved", case(60000, "a\nb\nc\nd\n", "c\nd\na\nb\n")
+    yield "changed", case(60000, "one\ntwo\nthree\n", "one\n2\nthree")
+    yield "few_steps", case(3, "a\nb\na\nb\na\n" * 8, "b\na\nb\nb\n" * 8)
+    yield "empty", case(100, "", "a\n")
+    yield "nothing_alike", case(60000, "".join(f"{n}\n" for n in range(60)), "".join(f"x{n}\n" for n in range(60)))
+
+
+def file_patch():
+    def case(flags, path, before, after):
+        after = after.encode() if isinstance(after, str) else after
+        return bytes([flags]) + text(path) + text(before) + after
+
+    yield "edited", case(3, "/home/agent/workspace/a.txt", "one\ntwo\nthree\n", "one\n2\nthree\n")
+    yield "created", case(2, "/tmp/new", "", "content without an end")
+    yield "deleted", case(1, "/tmp/old name\t\"quoted\"", "gone\n", "")
+    yield "terminal", case(7, b"/tmp/\x1b[31m\xff\xe2\x80\xae", "a\x1b[2J\n\u202eb\n", b"\xc0\x80\r\n\x9b1m\n")
+    yield "binary", case(7, "/bin/thing", b"\x7fELF\0\1\2", b"\x7fELF\0\1\3")
+    yield "little_budget", case(15, "/a", "a\nb\nc\nd\n" * 20, "b\nc\nd\ne\n" * 20)
+    yield "no_newline", case(3, "x", "a\nb", "a\nb\n")
+
+
+def hints():
+    def case(err, flags=0, kind=0, number=1, argv0="sh", out="", tail=""):
+        tail = tail.encode() if isinstance(tail, str) else tail
+        return bytes([flags, kind]) + struct.pack("<H", number) + text(argv0) + text(out) + text(err) + tail
+
+    yield "not_found", case("bash: line 1: fooo: command not found\n", number=127)
+    yield "module", case("Traceback (most recent call last):\nModuleNotFoundError: No module named 'requests.sessions'\n")
+    yield "denied", case("touch: cannot touch '/usr/x': Permission denied\n")
+    yield "errno", case("PermissionError: [Errno 13] Permission denied: '/etc/shadow'\n")
+    yield "read_only", case("mkdir: cannot create directory \u2018/usr/a\u2019: Read-only file system\r\n")
+    yield "disk", case("dd: error writing 'x': No space left on device\n", flags=16)
+    yield "network", case("curl: (6) Could not resolve host: example.com\n", number=6)
+    yield "network_pip", case("connect to 10.0.0.1 port 80: Network is unreachable\n", flags=32)
+    yield "fork", case("sh: 1: Cannot fork\n", flags=4, number=2)
+    yield "memory", case("", flags=2, kind=3)
+    yield "timeout", case("Password: ", flags=8, kind=2)
+    yield "signal", case("Killed\n", kind=1, number=9)
+    yield "failed_to_start", case("", kind=5, number=2, argv0="nosuch\x1b")
+    yield "bytes", case(b"cat: \xff\xfe\x1b[2J: Permission denied\n", flags=65, out=b"\xf0\x9f\x98", tail=b"\x80`x`: denied")
+
+
+def varint(number):
+    data = b""
+    number &= (1 << 64) - 1
+    while number >= 0x80:
+        data += bytes([number & 0x7F | 0x80])
+        number >>= 7
+    return data + bytes([number])
+
+
+def message(*fields):
+    """A protobuf message: each field is its number and an int, or bytes, or str."""
+    data = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            data += varint(number << 3) + varint(value)
+        else:
+            value = value.encode() if isinstance(value, str) else value
+            data += varint(number << 3 | 2) + varint(len(value)) + value
+    return data
+
+
+def part(payload, flags=0):
+    """What tests/fuzz/sent_frames.h sends."""
+    return bytes([flags]) + text(payload)
+
+
+def frame(payload):
+    return struct.pack("<I", len(payload)) + payload
+
+
+FOUR_PIPES = 4 << 1
+PIPE_AND_TERMINAL = 2 << 1 | 1 << 4
+SOCKETS = 4 << 1 | 3 << 4
+RAW = 1
+
+
+def guest_replies():
+    ready = part(b"")
+    started = part(message((3, 1)), FOUR_PIPES)
+    yield "started", bytes([2, 0, 2]) + ready + started + part(b"")
+    yield "terminal", bytes([1, 1]) + ready + part(message((3, 1)), PIPE_AND_TERMINAL)
+    yield "sockets", bytes([1, 0]) + ready + part(message((3, 1)), SOCKETS)
+    yield "failed", bytes([2, 0, 0]) + ready + part(message((1, 2), (2, "exec"))) + part(message((1, -1), (2, "\x1b" * 300)))
+    yield "not_confined", bytes([0]) + part(message((1, 1), (2, "load the system call filter")))
+    yield "malformed", bytes([3, 2, 2, 0]) + ready + part(b"\xff\xff") + part(b"\x0a\x05ab") + started
+    yield "too_long", bytes([1, 2]) + ready + part(b"\xff\xff\xff\x7fabc", RAW)
+    yield "cut", bytes([1, 2]) + ready + part(frame(message((1, 3)))[:5], RAW)
+
+
+def launch_reply(leaf=1, leaf_fds=1, step=0, error=0, slot=7, number=0, said=b""):
+    return struct.pack("<IIiIQIII", 1, step, error, slot, number, leaf, leaf_fds, 0) + said.ljust(508, b"\0")
+
+
+def launcher_replies():
+    yield "created", bytes([1, 0, 10, 0]) + launch_reply()
+    yield "rotated", bytes([2, 1, 1, 11, 0]) + launch_reply(leaf_fds=4) + bytes([8, 0]) + launch_reply(leaf_fds=4)
+    yield "waits", bytes([1, 2, 0, 0]) + launch_reply(leaf_fds=0)
+    yield "failed", bytes([1, 0, 0, 0]) + launch_reply(step=6, error=28, said=b"no room" * 72)
+    yield "late", bytes([1, 0, 0, 0]) + launch_reply(number=9) + bytes([10, 0]) + launch_reply(number=1)
+    yield "many", bytes([1, 1, 7, 0]) + launch_reply(leaf_fds=0xFFFFFFFF)
+    yield "short", bytes([1, 0, 1, 255]) + b"short"
+
+
+def layer_replies():
+    change = message((1, "/tmp/a"), (2, 1), (3, 0), (4, 12))
+    yield "report", bytes([1, 0]) + part(message((2, change), (2, message((1, b"/\xff"), (2, 2))), (3, 1), (4, 1)))
+    yield "sides", bytes([2, 1, 1]) + part(message((5, 1), (6, 1)), 2 << 1) + part(message((6, 1)), 1 << 1)
+    yield "links", bytes([1, 4]) + part(message((8, "a"), (9, "")))
+    yield "kept", bytes([2, 2, 2]) + part(message((1, 95), (7, "not kept"))) + part(b"")
+    yield "unknown_kind", bytes([1, 0]) + part(message((2, message((1, "/a"), (2, 250), (3, 9)))))
+    yield "no_descriptors", bytes([1, 1]) + part(message((5, 1), (6, 1)), 1 << 1)
+
+
+def layer_requests():
+    def request(verb, index=0, scope=1, room=1):
+        return struct.pack("<IIII", verb, scope, room, index)
+
+    yield "report", part(request(0)) + part(request(0, scope=0)) + part(request(1, 0)) + part(request(1, 1))
+    yield "open", part(request(0)) + b"".join(part(request(1, index)) for index in range(6))
+    yield "keep", part(request(2) + message((1, 1), (2, "sb_a"))) + part(request(2))
+    yield "large", part(request(2) + b"x" * (16 * 1024 + 1))
+    yield "wrong", part(request(9)) + part(request(0, scope=7)) + part(request(1, 0xFFFFFFFF)) + part(b"short")
+
+
+def guest_requests():
+    def start(operation=None, argv=("true",), extra=()):
+        fields = [(1, word) for word in argv] + [(2, "PATH=/bin"), (3, "/"), (4, 1000), *extra]
+        return frame(message((2, message(*fields, *([(6, message(operation))] if operation else [])))))
+
+    def case(requests, content=""):
+        return text(content) + requests
+
+    yield "configure", case(frame(message((1, message((1, 1), (2, b"\0" * 8), (3, b"\0" * 8), (5, 1 << 30))))))
+    yield "command", case(start(extra=[(5, message((1, 24), (2, 80)))]) + start())
+    yield "signal", case(frame(message((3, message((1, 1), (2, 15))))))
+    yield "read", case(start((1, message((1, "link"), (2, 2), (3, 100)))) + start((1, message((1, "fifo"), (3, 9)))))
+    yield "read_loop", case(start((1, message((1, "loop"), (3, 9)))) + start((1, message((1, "dir"), (3, 9)))))
+    yield "write", case(start((2, message((1, "made/new/file"), (3, 5)))), "hello")
+    yield "append", case(start((2, message((1, "file"), (2, 2), (3, 5)))), "hello")
+    yield "write_dangling", case(start((2, message((1, "dangling"), (2, 1), (3, 5)))), "hello")
+    yield "write_loop", case(start((2, message((1, "loop"), (3, 2)))), "hi")
+    yield "write_cut", case(start((2, message((1, "file"), (3, 9)))), "hello")
+    yield "list", case(start((3, message((1, ""), (2, 100)))) + start((3, message((1, "folder_link"), (2, 0)))))
+    yield "list_few", case(start((3, message((1, "/"), (2, 1)))) + start((3, message((1, "fifo"), (2, 9)))))
+
+
+def launch_requests():
+    def request(verb=0, image=0, storage=0, workspace=0, pids=256, ident=b"sb_abcdefghijklmnopqrstuvwxyz", version=1):
+        plan = struct.pack("<IIIIQQII", image, storage, workspace, pids, 1 << 31, 1 << 32, 2000, 0)[:-4]
+        head = struct.pack("<IIQIIIxxxxQIxxxx", version, verb, 1, 7, 1, 0, 42, 0)
+        data = head + plan + ident.ljust(32, b"\0")
+        return data + b"\0" * (-len(data) % 8)
+
+    yield "create", request()
+    yield "folders", request(image=1, storage=2, workspace=3)
+    yield "no_pids", request(pids=0)
+    yield "few_pids", request(pids=1)
+    yield "path", request(ident=b"../../etc")
+    yield "endless_id", request(ident=b"a" * 32)
+    yield "verb", request(verb=99)
+    yield "version", request(version=2)
+    yield "short", request()[:-1]
+
+
+def storage_requests():
+    def request(verb=0, storage=0, name=b"sb_abc", image=b"host-1"):
+        return struct.pack("<IIIIQ", verb, 7, storage, 0x70020000, 1 << 30) + name.ljust(32, b"\0") + image.ljust(64, b"\0")
+
+    yield "make", request()
+    yield "track", request(verb=1, name=b"")
+    yield "no_name", request(name=b"")
+    yield "up", request(name=b"..")
+    yield "path", request(name=b"a/b")
+    yield "image_path", request(verb=1, image=b"x/../../etc")
+    yield "endless", request(image=b"a" * 64)
+    yield "verb", request(verb=4)
+
+
+def command_end():
+    def case(end, out="", err="", flags=0):
+        err = err.encode() if isinstance(err, str) else err
+        return bytes([flags]) + text(end) + text(out) + err
+
+    file = message((1, "a"), (2, 0o100644), (3, 5), (4, 1700000000000))
+    yield "exited", case(message((1, 1), (2, 3)), "output\n", "errors\n")
+    yield "signaled", case(message((1, 1), (3, 9)))
+    yield "not_ended", case(message((2, 1)))
+    yield "large_signal", case(message((1, 1), (3, 0x7FFFFFFF)))
+    yield "negative_code", case(message((1, 1), (2, -1)))
+    yield "truncated", case(message((1, 1)), "more than sixteen bytes of it", flags=1)
+    yield "read", case(message((1, 1)), message((3, "content"), (4, 7), (7, 1)))
+    yield "listed", case(message((1, 1)), message((6, file), (6, message((1, "l"), (2, 0o120777), (5, "a"))), (7, 1)))
+    yield "path_as_name", case(message((1, 1)), message((6, message((1, "../../etc/passwd"))), (7, 1)))
+    yield "refused", case(message((1, 1)), message((1, 13), (2, "open"), (7, 1)))
+    yield "long_step", case(message((1, 1)), message((1, 13), (2, "\x1b[2J" * 2000), (7, 1)))
+
+
+def kept_record():
+    def record(*fields, version=1, first_id=0x70020000):
+        return message((1, version), (2, "sb_abcdefghijklmnopqrstuvwxyz"), (3, 1700000000000), (4, first_id), *fields)
+
+    yield "host", record((6, "/home/me/project"))
+    yield "directory", record((5, "/srv/image"))
+    yield "bytes", record((5, b"/srv/\xff\n"))
+    yield "version", record(version=2)
+    yield "root_ids", record(first_id=0)
+    yield "engine_ids", record(first_id=0x70000000)
+    yield "beyond", record(first_id=0x80000000)
+    yield "cut", record((5, "/srv"))[:-2]
+
+
+def main():
+    targets = [
+        mountinfo, kernel_text, command_line, line_diff, file_patch, hints, guest_replies, launcher_replies, layer_replies,
+        layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record]
+    for target in targets:
+        folder = CORPUS / target.__name__
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in target():
+            (folder / f"seed_{name}").write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+if __name__ == "__main__":
+    main()
