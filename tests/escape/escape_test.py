@@ -23,7 +23,7 @@ INSIDE = "/home/agent/workspace"
 MIB = 1 << 20
 # What one sandbox of this suite may use, and what its probes try to take: more than that, yet bearable outside.
 LIMITS = ["--memory", "1GiB", "--disk", "256MiB", "--pids", "128", "--timeout", "120s"]
-GREED = [f"--shm-bytes={1280 * MIB}", f"--disk-bytes={384 * MIB}", "--forks=400"]
+GREED = [f"--shm-bytes={1280 * MIB}", f"--disk-bytes={384 * MIB}", "--forks=400", "--inodes=70000"]
 COLUMNS = ("outside", "agent", "root")
 
 
