@@ -18,9 +18,10 @@ constexpr int kExitUsage = 2;
 
 Probes AllProbes() {
   Probes all;
-  for (const auto& group : {FileProbes, ProcProbes, InitProbes, FdProbes, UserProbes, NamespaceProbes, CgroupProbes,
-                            BadCallProbes, SeccompProbes, ModeProbes, MemfdProbes, SocketProbes, TerminalProbes,
-                            LandlockProbes, HostProbes, DeviceProbes, ResourceProbes}) {
+  for (const auto& group :
+       {FileProbes,    ProcProbes,    InitProbes,  FdProbes,      UserProbes,    NamespaceProbes, CgroupProbes,
+        BadCallProbes, SeccompProbes, ModeProbes,  MemfdProbes,   SocketProbes,  TerminalProbes,  LandlockProbes,
+        HostProbes,    DeviceProbes,  AliasProbes, SiblingProbes, NetworkProbes, RaceProbes,      ResourceProbes}) {
     Probes probes = group();
     std::move(probes.begin(), probes.end(), std::back_inserter(all));
   }

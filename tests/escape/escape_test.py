@@ -11,11 +11,11 @@ import pathlib
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 
 from core_pattern import CorePattern
 from host_fixture import HostFixture, read_text
+from starting import CallersTerminal, in_background, run_to_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -23,8 +23,13 @@ INSIDE = "/home/agent/workspace"
 MIB = 1 << 20
 # What one sandbox of this suite may use, and what its probes try to take: more than that, yet bearable outside.
 LIMITS = ["--memory", "1GiB", "--disk", "256MiB", "--pids", "128", "--timeout", "120s"]
-GREED = [f"--shm-bytes={1280 * MIB}", f"--disk-bytes={384 * MIB}", "--forks=400"]
-COLUMNS = ("outside", "agent", "root")
+GREED = [f"--shm-bytes={1280 * MIB}", f"--disk-bytes={384 * MIB}", "--forks=400", "--inodes=70000"]
+GREEDY_PROBES = ("fill_shm", "fill_disk", "fill_inodes", "fork_many", "thread_many")
+# These have something to try only where the probes were started on a terminal.
+TERMINAL_PROBES = ("own_terminal_type", "own_terminal_paste", "caller_terminal")
+USERS = ("agent", "root")
+COLUMNS = ("outside", *USERS)
+MANNERS = ("background", "terminal")
 
 
 class Skip(Exception):
@@ -52,21 +57,13 @@ def caisson() -> str:
     return path
 
 
-def run_to_file(command: list, fds: tuple) -> tuple:
-    """(exit status, stdout, stderr) of a command whose output is a regular file, as a careless caller's is."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, pass_fds=fds, timeout=240, check=False
-        ).returncode
-        out.seek(0)
-        err.seek(0)
-        return status, out.read(), err.read()
+def run_command(user: str, workspace: str, options: list) -> list:
+    return [caisson(), "run", *options, "--workspace", f"{workspace}:ro", "--user", user, *LIMITS, "--"]
 
 
-def run_inside(user: str, workspace: str, arguments: list, fds: tuple = ()) -> tuple:
+def run_inside(user: str, workspace: str, command: list, fds: tuple = ()) -> tuple:
     """(the result object of `caisson run`, everything it printed)."""
-    command = [caisson(), "run", "--json", "--workspace", f"{workspace}:ro", "--user", user, *LIMITS]
-    status, out, err = run_to_file([*command, "--", f"{INSIDE}/escape_probe", *arguments], fds)
+    status, out, err = run_to_file(run_command(user, workspace, ["--json"]) + command, fds)
     try:
         result = json.loads(out)
     except ValueError:
@@ -80,6 +77,9 @@ def parse(lines: str) -> dict:
     """probe -> (result as expectations.txt writes it, note)."""
     results = {}
     for line in lines.splitlines():
+        # A terminal shows more than the results.
+        if not line.startswith('{"probe"'):
+            continue
         record = json.loads(line)
         result = record["result"]
         if result == "refused":
@@ -90,8 +90,12 @@ def parse(lines: str) -> dict:
     return results
 
 
-def compare(side: str, results: dict) -> list:
+def compare(side: str, results: dict, manner: str = "foreground") -> list:
     table = expectations()
+    for probe in TERMINAL_PROBES if manner == "terminal" else ():
+        table[probe][side] = table[probe][side] - {"not_run"}
+    for probe in GREEDY_PROBES if manner != "foreground" else ():
+        table[probe][side] = {"not_run"}
     problems = [f"{probe}: not in expectations.txt" for probe in results if probe not in table]
     for probe, columns in table.items():
         accepted = columns[side]
@@ -104,9 +108,10 @@ def compare(side: str, results: dict) -> list:
     return problems
 
 
-def test_outside(probe: str) -> list:
+def test_outside(probe: str, rounds: str) -> list:
     with HostFixture(probe) as host:
-        command = [os.path.join(host.workspace, "escape_probe"), "--all", *host.arguments(), *GREED]
+        program = os.path.join(host.workspace, "escape_probe")
+        command = [program, "--all", *host.arguments(), *GREED, rounds]
         command += [f"--process={host.process.pid}", f"--setuid-program={host.setuid_program}", "--host-path=/proc"]
         # drop_markers would do on the host what it must not: without its argument it does nothing.
         command = [argument for argument in command if not argument.startswith("--marker=")]
@@ -114,19 +119,40 @@ def test_outside(probe: str) -> list:
         problems = compare("outside", parse(out.decode()))
         if host.listeners.connections != 3:
             problems.append(f"{host.listeners.connections} connections reached the 3 listeners")
+        accepted = expectations()
+        for name in TERMINAL_PROBES:
+            with CallersTerminal() as terminal:
+                _, shown = terminal.run([program, name, *terminal.arguments()])
+            result = shown.decode(errors="replace").replace("refused errno=", "").split()[0]
+            if result not in accepted[name]["outside"] - {"not_run"}:
+                problems.append(f"{name} on a terminal: {result}")
         return problems
 
 
-def test_inside(user: str, probe: str) -> list:
+def start_inside(user: str, manner: str, host: HostFixture, arguments: list) -> tuple:
+    """(the probes' results, everything that was shown, problems of the run itself)."""
+    program = [f"{INSIDE}/escape_probe", "--all", *arguments]
+    if manner == "terminal":
+        with CallersTerminal() as terminal:
+            command = run_command(user, host.workspace, ["--tty"]) + program + terminal.arguments()
+            status, shown = terminal.run(command, host.fds)
+        return parse(shown.decode(errors="replace")), shown, [] if status == 0 else [f"the run ended with {status}"]
+    command = in_background(program) if manner == "background" else program
+    result, output = run_inside(user, host.workspace, command, host.fds)
+    outcome = result["outcome"]
+    problems = [] if outcome == "exited" else [f"the outcome of the run is {outcome}"]
+    return parse(result["stdout"] or ""), output, problems
+
+
+def test_inside(user: str, manner: str, probe: str, rounds: str) -> list:
     caisson()
     with HostFixture(probe) as host:
-        arguments = ["--all", *host.arguments(), *GREED]
+        arguments = [*host.arguments(), rounds, *(GREED if manner == "foreground" else [])]
         arguments += [f"--setuid-program={INSIDE}/{os.path.basename(host.setuid_program)}"]
         arguments += [f"--host-path={os.environ.get('CAISSON_DATA_DIR', '/var/lib/caisson')}"]
-        result, output = run_inside(user, host.workspace, arguments, host.fds)
-        problems = [] if result["outcome"] == "exited" else [f"the outcome of the run is {result['outcome']}"]
-        problems += compare(user, parse(result["stdout"] or ""))
-        return problems + host.violations(output)
+        results, output, problems = start_inside(user, manner, host, arguments)
+        problems += compare(user, results, manner) + host.violations(output)
+        return [f"{user}, {manner}: {problem}" for problem in problems]
 
 
 def handled_crashes(log: pathlib.Path) -> list:
@@ -151,7 +177,7 @@ def test_crash(probe: str) -> list:
         handler.chmod(0o700)
         with CorePattern(f"|{handler} %e %u"):
             for user in ("agent", "root"):
-                result, _ = run_inside(user, host.workspace, ["--crash"])
+                result, _ = run_inside(user, host.workspace, [f"{INSIDE}/escape_probe", "--crash"])
                 if result["outcome"] != "signaled":
                     problems.append(f"the crash as {user} came out as {result['outcome']}")
             # The control: the same crash outside does start it. When the kernel has come to this one, it has been through
@@ -181,19 +207,23 @@ def must_run() -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--probe", required=True, help="the program escape_probe")
-    parser.add_argument("--side", required=True, choices=["outside", "agent", "root", "crash"])
+    parser.add_argument("--side", required=True, choices=[*COLUMNS, *MANNERS, "crash"])
+    parser.add_argument("--long", action="store_true", help="a million rounds of each race instead of ten thousand")
     options = parser.parse_args()
+    rounds = f"--rounds={1_000_000 if options.long else 10_000}"
     try:
         if os.geteuid() != 0:
             raise Skip("needs root: the control is what root can do")
         if options.side == "outside":
             if not root_is_a_mount():
                 raise Skip("the root is no mount, as in a chroot: there the kernel refuses what the control must show")
-            problems = test_outside(options.probe)
+            problems = test_outside(options.probe, rounds)
         elif options.side == "crash":
             problems = test_crash(options.probe)
+        elif options.side in MANNERS:
+            problems = [p for user in USERS for p in test_inside(user, options.side, options.probe, rounds)]
         else:
-            problems = test_inside(options.side, options.probe)
+            problems = test_inside(options.side, "foreground", options.probe, rounds)
     except Skip as reason:
         print(f"skipped: {reason}")
         return 1 if must_run() else 77

@@ -13,6 +13,7 @@ import threading
 IPC_CREAT = 0o1000
 IPC_RMID = 0
 MARKER_DIRECTORIES = ["/", "/etc", "/usr/local", "/root", "/home", "/var/tmp", "/tmp", "/dev/shm"]
+PROBED_MOUNTS = ("/", "/proc", "/sys", "/dev", "/tmp")
 
 
 def fnv1a(data: bytes) -> str:
@@ -178,8 +179,11 @@ class HostFixture:
                 digest = hashlib.sha256(file.read()).hexdigest()
             state[path] = (digest, status.st_mode, status.st_uid, status.st_gid, status.st_size, status.st_mtime_ns)
         state["workspace"] = sorted(os.listdir(self.workspace))
-        for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/net/ipv4/ip_forward", "/proc/self/mounts"):
+        for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/net/ipv4/ip_forward"):
             state[path] = read_text(path)
+        # Only what a probe would mount or change: others may mount something meanwhile.
+        lines = read_text("/proc/self/mounts").splitlines()
+        state["mounts"] = [line for line in lines if "escape" in line or line.split()[1] in PROBED_MOUNTS]
         return state
 
     def violations(self, output: bytes) -> list:

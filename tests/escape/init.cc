@@ -1,6 +1,5 @@
 // Acts on process 1, the guest of a sandbox. None of them changes it. The control outside names a process of its own
-// with
-// `--process`, since the host's init is not ours and may be protected further.
+// with `--process`, since the host's init is not ours and may be protected further.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -111,9 +110,19 @@ Probes InitProbes() {
       Opens("init_environ", "B3", "environ", O_RDONLY),
       Opens("init_maps", "B3", "maps", O_RDONLY),
       Opens("init_fd", "C5", "fd/0", O_RDONLY),
+      Opens("init_map_files", "B8", "map_files", O_RDONLY | O_DIRECTORY),
+      Opens("init_auxv", "B3", "auxv", O_RDONLY),
+      Opens("init_io", "B3", "io", O_RDONLY),
+      Opens("init_stack", "B3", "stack", O_RDONLY),
+      Opens("init_syscall", "B3", "syscall", O_RDONLY),
+      Opens("init_name", "D8", "comm", O_WRONLY),
+      Opens("init_oom_score", "D8", "oom_score_adj", O_WRONLY),
+      Opens("init_clear_refs", "D8", "clear_refs", O_WRONLY),
+      Opens("init_id_map", "D8", "uid_map", O_WRONLY),
       Opens("init_exe_write", "C3", "exe", O_WRONLY),
       Follows("init_root", "root"),
       Follows("init_cwd", "cwd"),
+      Follows("init_net_namespace", "ns/net"),
   };
 }
 

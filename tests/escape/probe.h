@@ -75,6 +75,10 @@ Probes SocketProbes();
 Probes TerminalProbes();
 Probes LandlockProbes();
 Probes HostProbes();
+Probes AliasProbes();
+Probes SiblingProbes();
+Probes NetworkProbes();
+Probes RaceProbes();
 Probes DeviceProbes();
 // Last, since they fill what the sandbox may use.
 Probes ResourceProbes();

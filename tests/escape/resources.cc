@@ -1,10 +1,13 @@
 #include <fcntl.h>
 #include <mqueue.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,6 +15,7 @@
 
 #include "caisson/os/fd.h"
 #include "escape/probe.h"
+#include "escape/scratch.h"
 
 namespace caisson::escape {
 namespace {
@@ -99,6 +103,61 @@ Outcome ForkMany(const Context& context) {
   return outcome;
 }
 
+Outcome LiftFileSizeLimit(const Context&) {
+  const rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  return FromReturn(::setrlimit(RLIMIT_FSIZE, &limit));
+}
+
+// Larger pipes than one user may have in all (fs.pipe-user-pages-soft).
+Outcome HoardPipes(const Context&) {
+  for (int count = 0; count < 80; ++count) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return Refused(errno, "pipe2");
+    if (::fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0) return Refused(errno, std::to_string(count) + " pipes");
+  }
+  return Succeeded();
+}
+
+// Each takes one of the signals that a user may have pending.
+Outcome MakeManyTimers(const Context&) {
+  for (int count = 0; count < 2000; ++count) {
+    timer_t timer = nullptr;
+    if (::timer_create(CLOCK_MONOTONIC, nullptr, &timer) != 0) return Refused(errno, std::to_string(count) + " timers");
+  }
+  return Succeeded();
+}
+
+Outcome TakeRealTimeIo(const Context&) {
+  constexpr int kWhoProcess = 1;
+  constexpr int kRealTimeClass = 1 << 13;
+  return FromReturn(::syscall(SYS_ioprio_set, kWhoProcess, 0, kRealTimeClass));
+}
+
+Outcome FillInodes(const Context& context) {
+  const std::size_t count = Number(context, "inodes");
+  if (count == 0) return NotRun("needs --inodes");
+  const Scratch scratch;
+  if (!scratch.valid()) return NotRun("no scratch directory");
+  for (std::size_t made = 0; made < count; ++made) {
+    const os::Fd fd(::open(scratch.File(std::to_string(made)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (!fd.valid()) return Refused(errno, std::to_string(made) + " files");
+  }
+  return Succeeded();
+}
+
+Outcome StartManyThreads(const Context& context) {
+  const std::size_t count = Number(context, "forks");
+  if (count == 0) return NotRun("needs --forks");
+  std::vector<pthread_t> threads(count);
+  for (std::size_t started = 0; started < count; ++started) {
+    const auto wait = [](void*) -> void* { return ::pause(), nullptr; };
+    if (const int error = ::pthread_create(&threads[started], nullptr, wait, nullptr); error != 0) {
+      return Refused(error, std::to_string(started) + " threads");
+    }
+  }
+  return Succeeded();
+}
+
 }  // namespace
 
 Probes ResourceProbes() {
@@ -107,6 +166,12 @@ Probes ResourceProbes() {
       {"lock_memory", "E7", "lock 16 MiB of memory", LockMemory},
       {"message_queue", "D12", "make a message queue", MakeMessageQueue},
       {"priority", "H14", "raise its own priority", RaisePriority},
+      {"file_size_limit", "H3", "lift the limit of a file's size", LiftFileSizeLimit},
+      {"pipe_hoard", "H5", "have more memory in pipes than a user may", HoardPipes},
+      {"timers_many", "H21", "make more timers than the limit", MakeManyTimers},
+      {"io_real_time", "H15", "take the real-time class of disk work", TakeRealTimeIo},
+      {"thread_many", "H1", "start more threads than the limit", StartManyThreads},
+      {"fill_inodes", "H2", "make more files than the disk limit holds", FillInodes},
       {"fork_many", "H1", "start more processes than the limit", ForkMany},
       {"fill_shm", "H4", "write more to /dev/shm than the sandbox has memory", FillSharedMemory},
       {"fill_disk", "H3", "write more to /tmp than the disk limit", FillDisk},

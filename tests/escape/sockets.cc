@@ -55,10 +55,11 @@ Listener Listen() {
 }
 
 // Sends with MSG_FASTOPEN, which connects without connect(2).
-Outcome FastOpen(long (*send)(int fd, mmsghdr* message)) {
+Outcome FastOpen(long (*send)(int fd, mmsghdr* message), int protocol = IPPROTO_TCP) {
   Listener listener = Listen();
   if (listener.address.sin_port == 0) return NotRun("cannot listen on the loopback address");
-  const os::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const os::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, protocol));
+  if (!fd.valid()) return Refused(errno, "socket");
   char data[] = "x";
   iovec part{data, 1};
   mmsghdr message{};
@@ -72,6 +73,11 @@ Outcome FastOpen(long (*send)(int fd, mmsghdr* message)) {
 long SendTo(int fd, mmsghdr* message) {
   return ::sendto(fd, "x", 1, MSG_FASTOPEN, static_cast<sockaddr*>(message->msg_hdr.msg_name),
                   message->msg_hdr.msg_namelen);
+}
+// The system call takes 32 bits of flags.
+long SendToHighBit(int fd, mmsghdr* message) {
+  return ::syscall(SYS_sendto, fd, "x", 1UL, static_cast<unsigned long>(MSG_FASTOPEN) | 1UL << 32U,
+                   message->msg_hdr.msg_name, message->msg_hdr.msg_namelen);
 }
 long SendMessage(int fd, mmsghdr* message) { return ::sendmsg(fd, &message->msg_hdr, MSG_FASTOPEN); }
 long SendMessages(int fd, mmsghdr* message) { return ::sendmmsg(fd, message, 1, MSG_FASTOPEN); }
@@ -97,6 +103,10 @@ Probes SocketProbes() {
        [](const Context&) { return FastOpen(SendMessage); }},
       {"fastopen_sendmmsg", "G5", "connect by sendmmsg with MSG_FASTOPEN",
        [](const Context&) { return FastOpen(SendMessages); }},
+      {"fastopen_high_bit", "F5", "connect by sendto with MSG_FASTOPEN and bit 32 set",
+       [](const Context&) { return FastOpen(SendToHighBit); }},
+      {"fastopen_mptcp", "G5", "connect by sendto with MSG_FASTOPEN on multipath TCP",
+       [](const Context&) { return FastOpen(SendTo, IPPROTO_MPTCP); }},
   };
 }
 

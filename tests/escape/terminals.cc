@@ -1,10 +1,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <functional>
+#include <string>
 
 #include "caisson/os/fd.h"
 #include "escape/probe.h"
@@ -61,6 +63,35 @@ Outcome TakeConsole(const Context&) {
   return FromReturn(::syscall(SYS_ioctl, write_end.get(), TIOCCONS, nullptr));
 }
 
+// The terminal that the probes were started on, which is standard input.
+Outcome OnOwnTerminal(unsigned long request, char* argument) {
+  if (::isatty(STDIN_FILENO) != 1) return NotRun("not started on a terminal");
+  return FromReturn(::syscall(SYS_ioctl, STDIN_FILENO, request, argument));
+}
+
+Outcome TypeIntoOwnTerminal(const Context&) {
+  char key = '#';
+  return OnOwnTerminal(TIOCSTI, &key);
+}
+
+Outcome PasteIntoOwnTerminal(const Context&) {
+  char selection[16] = {3};
+  return OnOwnTerminal(kTiocLinux, selection);
+}
+
+// `--terminal-device` is the file system of the caller's terminal, whose number no other on this kernel has.
+Outcome HoldCallersTerminal(const Context& context) {
+  const std::string* device = context.Find("terminal-device");
+  if (device == nullptr) return NotRun("needs --terminal-device");
+  for (int fd = 0; fd < 1024; ++fd) {
+    struct stat status{};
+    if (::fstat(fd, &status) == 0 && std::to_string(status.st_dev) == *device) {
+      return Succeeded("descriptor " + std::to_string(fd));
+    }
+  }
+  return Refused(ENOENT);
+}
+
 }  // namespace
 
 Probes TerminalProbes() {
@@ -71,6 +102,9 @@ Probes TerminalProbes() {
       {"tioclinux_high_bit", "C6", "paste into a console, with bit 32 of the request set", PasteConsoleHighBit},
       {"tiocsetd", "C6", "set a line discipline", SetLineDiscipline},
       {"tioccons", "C6", "take the console's output", TakeConsole},
+      {"own_terminal_type", "C6", "type into the terminal it was started on", TypeIntoOwnTerminal},
+      {"own_terminal_paste", "C6", "paste into the terminal it was started on", PasteIntoOwnTerminal},
+      {"caller_terminal", "C6", "hold the terminal of its starter", HoldCallersTerminal},
   };
 }
 

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "escape/attempt.h"
 #include "escape/probe.h"
@@ -44,6 +46,59 @@ Outcome HoldExtraGroups(const Context&) {
   const int count = ::getgroups(64, groups);
   for (int i = 0; i < count; ++i) {
     if (groups[i] != ::getgid()) return Succeeded("group " + std::to_string(groups[i]));
+  }
+  return Refused(EPERM);
+}
+
+// The same change of identity by another call.
+Probe ChangesIdentity(const char* name, const char* act, long number, long a, long b) {
+  return {name, "D2", act, [number, a, b](const Context&) { return FromReturn(::syscall(number, a, b)); }};
+}
+
+// These two tell what the id was before, and so only a second call tells whether the first did anything.
+Probe ChangesFileIdentity(const char* name, const char* act, long number) {
+  return {name, "D2", act, [number](const Context&) {
+            ::syscall(number, kStranger);
+            return ::syscall(number, -1) == static_cast<long>(kStranger) ? Succeeded() : Refused(EPERM);
+          }};
+}
+
+Outcome ShrinkBoundingSet(const Context&) { return FromReturn(::prctl(PR_CAPBSET_DROP, CAP_WAKE_ALARM, 0, 0, 0)); }
+
+Outcome SetSecureBits(const Context&) {
+  return FromReturn(::prctl(PR_SET_SECUREBITS, ::prctl(PR_GET_SECUREBITS, 0, 0, 0, 0), 0, 0, 0));
+}
+
+// What /proc says of one thread, in words when it is less confined than a command must be.
+std::string Laxness(const std::string& status_file) {
+  std::istringstream lines(Content(status_file));
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string value = line.substr(line.find('\t') + 1);
+    const bool is_capability =
+        line.starts_with("CapPrm:") || line.starts_with("CapEff:") || line.starts_with("CapBnd:");
+    if (is_capability && value.find_first_not_of('0') != std::string::npos) found = line;
+    if (line.starts_with("NoNewPrivs:") && value != "1") found = line;
+    if (line.starts_with("Seccomp:") && value != "2") found = line;
+  }
+  return found;
+}
+
+Outcome RunUnconfinedThread(const Context&) {
+  std::string found;
+  std::thread([&found] { found = Laxness("/proc/thread-self/status"); }).join();
+  return found.empty() ? Refused(EPERM) : Succeeded(found);
+}
+
+// Process 1 is judged elsewhere: it needs what it has to start commands.
+Outcome FindUnconfinedProcess(const Context&) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "1" || name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (const std::string found = Laxness(entry.path().string() + "/status"); !found.empty()) {
+      return Succeeded("process " + name + ": " + found);
+    }
   }
   return Refused(EPERM);
 }
@@ -98,13 +153,23 @@ Outcome HoldHostUid(const Context&) {
 
 Probes UserProbes() {
   return {
-      {"hold_capability", "D1", "have a capability in any set", HoldCapability},
-      {"capset", "D1", "raise CAP_SYS_ADMIN", RaiseCapabilities},
+      {"hold_capability", "D2", "have a capability in any set", HoldCapability},
+      {"capset", "D2", "raise CAP_SYS_ADMIN", RaiseCapabilities},
       {"become_root", "D2", "setresuid to 0", BecomeRoot},
       {"become_stranger", "D2", "setresuid to another user", BecomeStranger},
       {"change_group", "D6", "setresgid to another group", ChangeGroup},
       {"setgroups", "D6", "drop supplementary groups", DropGroups},
       {"extra_groups", "D6", "have a supplementary group", HoldExtraGroups},
+      ChangesIdentity("setuid_stranger", "setuid to another user", SYS_setuid, kStranger, 0),
+      ChangesIdentity("setreuid_stranger", "setreuid to another user", SYS_setreuid, kStranger, kStranger),
+      ChangesIdentity("setgid_stranger", "setgid to another group", SYS_setgid, kStranger, 0),
+      ChangesIdentity("setregid_stranger", "setregid to another group", SYS_setregid, kStranger, kStranger),
+      ChangesFileIdentity("setfsuid_stranger", "act on files as another user", SYS_setfsuid),
+      ChangesFileIdentity("setfsgid_stranger", "act on files as another group", SYS_setfsgid),
+      {"bounding_set", "D2", "change its bounding set", ShrinkBoundingSet},
+      {"secure_bits", "D2", "set its secure bits", SetSecureBits},
+      {"unconfined_thread", "F12", "have a thread that is less confined", RunUnconfinedThread},
+      {"unconfined_process", "F12", "see a process that is less confined, beside process 1", FindUnconfinedProcess},
       {"unconfined", "F12", "run without no_new_privs or without a filter", RunUnconfined},
       {"setuid_program", "D4", "gain a user through a setuid program", RunSetuidProgram},
       {"suid_mount", "D4", "have a mount without nosuid", FindSuidMount},
