@@ -118,8 +118,7 @@ def test_outside(probe: str) -> list:
 
 
 def test_inside(user: str, probe: str) -> list:
-    caisson()
-    with HostFixture(probe) as host:
+    with HostFixture(probe, caisson()) as host:
         arguments = ["--all", *host.arguments(), *GREED]
         arguments += [f"--setuid-program={INSIDE}/{os.path.basename(host.setuid_program)}"]
         arguments += [f"--host-path={os.environ.get('CAISSON_DATA_DIR', '/var/lib/caisson')}"]

@@ -108,9 +108,7 @@ TEST_P(Posture, CgroupsShowNothingOfTheHost) {
 }
 
 // The file system that the sandbox was built from would be a second one at the same place.
-TEST_P(Posture, ThereIsOneRoot) {
-  EXPECT_EQ(Inside("cut -d' ' -f5 /proc/self/mountinfo | grep -cx /"), "1\n");
-}
+TEST_P(Posture, ThereIsOneRoot) { EXPECT_EQ(Inside("cut -d' ' -f5 /proc/self/mountinfo | grep -cx /"), "1\n"); }
 
 TEST_P(Posture, ProcIsReadOnlyWhereItReachesTheHost) {
   const Ended ended = RunCommand({"--user", GetParam()}, {"python3", "-c", R"(
