@@ -141,6 +141,12 @@ for process, more in ('1', ('Uid',)), ('self', ()):
       << ended.err;
 }
 
+// The files that tell of a process which is not dumpable belong to the host's root. Source: proc(5).
+TEST_P(Posture, TheGuestIsNotDumpable) {
+  EXPECT_EQ(Inside("stat -c %u /proc/1/environ /proc/self/environ"),
+            "65534\n" + std::string(GetParam() == std::string("root") ? "0" : "1000") + "\n");
+}
+
 // Also where uid 0 would get capabilities by executing a program.
 TEST_P(Posture, SecureBitsAreSetAndLocked) {
   constexpr int kNoRoot = 0x1 | 0x2;
@@ -223,6 +229,44 @@ TEST_F(PostureOnTheHost, DescriptorsOfTheCallerAndTheLauncherGoNoFurther) {
     }
   }
   EXPECT_EQ(guests, 1);
+  program.CloseInput();
+  (void)program.Wait();
+}
+
+// What holds on a busy host too, where a measurement says little.
+TEST_F(PostureOnTheHost, TheCgroupsOfASandboxHaveItsLimits) {
+  ProgramSpec spec =
+      RunSpec({"--memory", "64MiB", "--cpus", "0.5", "--pids", "40"}, {"sh", "-c", "echo ready; read go"});
+  spec.input = Input::kPipe;
+  HostProgram program(spec);
+  ASSERT_TRUE(program.AwaitOutput("ready")) << program.err();
+  std::string name;
+  for (const pid_t pid : ProcessesBelow(program.pid())) {
+    const std::string groups = ReadFile("/proc/" + std::to_string(pid) + "/cgroup");
+    const std::size_t at = groups.find("/caisson/s");
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + std::string_view("/caisson/").size();
+    name = groups.substr(begin, groups.find('/', begin) - begin);
+  }
+  ASSERT_NE(name, "");
+  // What cgroup2 or cgroup v1 calls it.
+  const std::vector<std::pair<std::set<std::string>, std::string>> limits = {
+      {{"memory.max", "memory.limit_in_bytes"}, "67108864\n"},
+      {{"pids.max"}, "40\n"},
+      {{"cpu.cfs_quota_us"}, "50000\n"},
+      {{"cpu.max"}, "50000 100000\n"}};
+  std::set<std::string> found;
+  for (const std::string& folder : CgroupFolders()) {
+    for (const auto& [files, value] : limits) {
+      for (const std::string& file : files) {
+        const std::string content = ReadFile(folder + "/" + name + "/" + file);
+        if (content.empty()) continue;
+        EXPECT_EQ(content, value) << file;
+        found.insert(file.substr(0, file.find('.')));
+      }
+    }
+  }
+  EXPECT_EQ(found, (std::set<std::string>{"cpu", "memory", "pids"}));
   program.CloseInput();
   (void)program.Wait();
 }

@@ -53,16 +53,16 @@ constexpr unsigned kKept = 1U << CAP_SETUID | 1U << CAP_SETGID | 1U << CAP_KILL;
 }  // namespace
 
 Status LockDown(const std::string& filter) {
-  if (!Weakened("bounding_set", "capabilities")) {
+  if (!Weakened("bounding_set")) {
     CAISSON_CHECK_OK(os::DropBoundingSet());
   }
-  if (!Weakened("secure_bits", "capabilities")) {
+  if (!Weakened("secure_bits")) {
     CAISSON_CHECK_OK(Control("set the secure bits", PR_SET_SECUREBITS, kSecureBits));
   }
   if (setgroups(0, nullptr) != 0) return Fail(Error::FromErrno(errno, "drop the groups"));
   if (setresgid(kGuestId, kGuestId, kGuestId) != 0) return Fail(Error::FromErrno(errno, "change the group"));
   if (setresuid(kGuestId, kGuestId, kGuestId) != 0) return Fail(Error::FromErrno(errno, "change the user"));
-  if (!Weakened("guest_capabilities", "capabilities")) {
+  if (!Weakened("guest_capabilities")) {
     CAISSON_CHECK_OK(KeepOnly(kKept));
   }
   // After the ids: changing them resets both.
