@@ -22,7 +22,7 @@ ALLOWED_HEADERS = re.compile(
     | caisson/plan/[\w]+\.h
     | caisson/[\w/]+_child\.h
     | caisson/os/(uapi|syscall|syscalls|raw_syscall)\.h
-    | caisson/base/units\.h
+    | caisson/base/(units|weakened)\.h
     )$""",
     re.VERBOSE,
 )
@@ -87,7 +87,8 @@ def find_objects(sources, build, root):
     found, missing = {}, []
     for source in sources:
         objects = list(build.rglob(f"*/{source.name}.o"))
-        wanted = [path for path in objects if source.parent.relative_to(root).as_posix() in path.as_posix()]
+        wanted = [path for path in objects if source.parent.relative_to(root).as_posix() in path.as_posix()
+                  and "weakened_" not in path.as_posix()]
         if wanted:
             found[source] = wanted[0]
         else:

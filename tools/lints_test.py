@@ -12,6 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import lint_child
 import lint_layers
+import lint_protections
 import lint_size
 import test_summary
 
@@ -129,6 +130,63 @@ class Size(Tree):
     def test_refuses_a_long_file(self):
         self.write("src/a.h", "// x\n" * 801)
         self.assertEqual(self.lint()[0], 1)
+
+
+class Protections(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("tests/weakened/protections.txt", "# list\nmasks | os/a.cc | escape.agent | masks\n")
+        self.write("src/caisson/os/a.cc", 'if (Weakened("masks")) return 0;\n')
+        self.write("tests/escape/expectations.txt", "kcore succeeded ENODATA ENODATA\n")
+        self.write("tests/integration/posture_test.cc", "TEST_P(Posture, Masks) {}\n")
+        self.write("bin/caisson", "a program")
+        self.document("escape.agent: kcore")
+
+    def document(self, test, name="masks"):
+        self.write("docs/protections.md", f"| Protection | x |\n| `{name}` | masks | `os/a.cc` | {test} | it says a \\| b |\n")
+
+    def lint(self):
+        return self.run_lint(lint_protections, "--root", str(self.root), "--programs", str(self.root / "bin"))
+
+    def test_accepts_what_is_in_step(self):
+        self.assertEqual(self.lint()[0], 0, self.lint()[1])
+        self.document("integration.posture: Users/Posture.Masks/0")
+        self.assertEqual(self.lint()[0], 0, self.lint()[1])
+
+    def test_refuses_a_point_that_is_not_listed(self):
+        self.write("src/caisson/os/b.cc", 'x = Protected("masks", 1) | Weakened("masks", "other");\n')
+        self.assertIn("2 findings", self.lint()[1])
+        self.assertIn("src/caisson/os/b.cc: other is not listed", self.lint()[1])
+
+    def test_refuses_a_protection_without_its_point(self):
+        self.write("src/caisson/os/a.cc", "")
+        self.assertIn("masks has no point in os/a.cc", self.lint()[1])
+
+    def test_refuses_a_row_that_is_missing_or_too_many(self):
+        self.document("escape.agent", name="other")
+        status, text = self.lint()
+        self.assertEqual(status, 1)
+        self.assertIn("masks is not in it", text)
+        self.assertIn("other is no protection", text)
+
+    def test_refuses_a_test_that_is_not_there(self):
+        for test in ("escape.agent: absent", "escape.nobody", "integration.posture: Posture.Absent",
+                     "integration.absent: Posture.Masks", ""):
+            self.document(test)
+            self.assertIn("there is no test", self.lint()[1], test)
+
+    def test_finds_the_mark_that_the_compiler_leaves(self):
+        header = pathlib.Path(__file__).resolve().parent.parent / "src"
+        self.write("main.cc", '#include "caisson/base/weakened.h"\n'
+                              'int main() { return caisson::Weakened("masks") ? 1 : 0; }\n')
+        compiler = ["c++", "-std=c++20", "-O2", "-ffunction-sections", "-fdata-sections", f"-I{header}", "main.cc", "-s",
+                    "-Wl,--gc-sections", "-o", "bin/caisson"]
+        subprocess.run(compiler, cwd=self.root, check=True)
+        self.assertEqual(self.lint()[0], 0, self.lint()[1])
+        self.assertEqual(subprocess.run([self.root / "bin/caisson"], check=False).returncode, 0)
+        subprocess.run([*compiler, '-DCAISSON_WEAKEN="masks"'], cwd=self.root, check=True)
+        self.assertEqual(subprocess.run([self.root / "bin/caisson"], check=False).returncode, 1)
+        self.assertIn("a protection is left out of this program", self.lint()[1])
 
 
 class Summary(Tree):

@@ -145,8 +145,7 @@ def start_inside(user: str, manner: str, host: HostFixture, arguments: list) -> 
 
 
 def test_inside(user: str, manner: str, probe: str, rounds: str) -> list:
-    caisson()
-    with HostFixture(probe) as host:
+    with HostFixture(probe, caisson()) as host:
         arguments = [*host.arguments(), rounds, *(GREED if manner == "foreground" else [])]
         arguments += [f"--setuid-program={INSIDE}/{os.path.basename(host.setuid_program)}"]
         arguments += [f"--host-path={os.environ.get('CAISSON_DATA_DIR', '/var/lib/caisson')}"]

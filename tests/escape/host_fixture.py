@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import threading
 
+from second_sandbox import Openings, SecondSandbox
+
 IPC_CREAT = 0o1000
 IPC_RMID = 0
 MARKER_DIRECTORIES = ["/", "/etc", "/usr/local", "/root", "/home", "/var/tmp", "/tmp", "/dev/shm"]
@@ -83,7 +85,10 @@ class SharedMemory:
 class HostFixture:
     """`workspace` holds the program, `arguments()` gives what to tell it, `violations()` what went wrong."""
 
-    def __init__(self, probe: str):
+    def __init__(self, probe: str, caisson: str = ""):
+        """With `caisson`, the program, a second sandbox lives beside what is done: for runs inside."""
+        self._caisson = caisson
+        self._second = None
         self.token = secrets.token_hex(12)
         self.secret = secrets.token_hex(16)
         self.marker = f"escape-marker-{self.token}"
@@ -132,6 +137,11 @@ class HostFixture:
             self._fds.append(os.open(path, os.O_RDONLY))
             self._undo.append(lambda fd=self._fds[-1]: os.close(fd))
         self._before = self._state()
+        self._openings = Openings(self.canaries)
+        self._undo.append(self._openings.close)
+        if self._caisson:
+            self._second = SecondSandbox(self._caisson, self.directory)
+            self._undo.append(self._second.close)
 
     def _end_process(self):
         self.process.kill()
@@ -189,6 +199,10 @@ class HostFixture:
     def violations(self, output: bytes) -> list:
         """What a run inside did to the host, or learned of it, in words."""
         found = []
+        if self._openings.take():
+            found.append("a canary was opened")
+        if self._second:
+            found += self._second.violations(output)
         now = self._state()
         found += [f"the host's {key} changed" for key, value in self._before.items() if now[key] != value]
         if self.secret.encode() in output:

@@ -1,11 +1,15 @@
-// What Landlock alone would let through: its rights do not cover metadata. Mounts must.
+// What Landlock alone would let through: its rights do not cover metadata. Mounts must. And Landlock itself.
 #include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "caisson/os/fd.h"
 #include "escape/attempt.h"
 #include "escape/probe.h"
 
@@ -44,6 +48,20 @@ Outcome ReopenForWriting(const Context&) {
   return TryOpen("/proc/self/fd/" + std::to_string(fd), O_WRONLY);
 }
 
+// A process takes at most 16 domains one over the other, so one that has been given a domain takes fewer of its own:
+// E2BIG. Source: landlock(7). Files are not what tells, since other protections refuse them too.
+Outcome TakeAllDomains(const Context&) {
+  constexpr int kMostDomains = 16;
+  const landlock_ruleset_attr attributes{.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_BLOCK};
+  const os::Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
+  if (!rules.valid()) return Refused(errno, "create a ruleset");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return Refused(errno, "no_new_privs");
+  for (int i = 0; i < kMostDomains; ++i) {
+    if (::syscall(SYS_landlock_restrict_self, rules.get(), 0) != 0) return Refused(errno);
+  }
+  return Succeeded();
+}
+
 }  // namespace
 
 Probes LandlockProbes() {
@@ -54,6 +72,7 @@ Probes LandlockProbes() {
       {"read_only_xattr", "G3", "change an attribute of a read-only file", ChangeAttribute},
       {"read_only_truncate", "G2", "truncate a read-only file", Truncate},
       {"read_only_reopen", "G8", "reopen a system file for writing through /proc", ReopenForWriting},
+      {"landlock_domains", "G1", "be in no Landlock domain", TakeAllDomains},
   };
 }
 

@@ -86,17 +86,6 @@ class OwnHost {
   TempFolder folder_;
 };
 
-// The process ids of `root` and its descendants.
-std::vector<pid_t> ProcessesBelow(pid_t root) {
-  std::vector<pid_t> all = {root};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Ended children = RunProgram({.argv = {"pgrep", "--parent", std::to_string(all[i])}});
-    std::istringstream lines(children.out);
-    for (std::string line; std::getline(lines, line);) all.push_back(std::stoi(line));
-  }
-  return all;
-}
-
 // Waits until every process of Caisson's that this one's programs left has ended.
 bool AwaitProcessesEnd(const HostState& before) {
   const Deadline deadline = Deadline::In(seconds(30));
@@ -124,7 +113,8 @@ TEST_F(Collect, NothingStaysWhateverIsKilledWhenever) {
       nanosleep(&delay, nullptr);
     }
     // The engine, the launcher, its keeper, the guest or the command.
-    const std::vector<pid_t> processes = ProcessesBelow(program.pid());
+    std::vector<pid_t> processes = ProcessesBelow(program.pid());
+    processes.push_back(program.pid());
     kill(processes[random() % processes.size()], SIGKILL);
     program.Signal(SIGKILL);
     program.Wait();

@@ -107,6 +107,58 @@ TEST_P(Posture, CgroupsShowNothingOfTheHost) {
   EXPECT_EQ(Inside("ls -A /sys"), "");
 }
 
+// The file system that the sandbox was built from would be a second one at the same place.
+TEST_P(Posture, ThereIsOneRoot) { EXPECT_EQ(Inside("cut -d' ' -f5 /proc/self/mountinfo | grep -cx /"), "1\n"); }
+
+TEST_P(Posture, ProcIsReadOnlyWhereItReachesTheHost) {
+  const Ended ended = RunCommand({"--user", GetParam()}, {"python3", "-c", R"(
+import os
+for name in ('bus', 'fs', 'irq', 'sys', 'sysrq-trigger'):
+    path = '/proc/' + name
+    if os.path.exists(path) and not os.statvfs(path).f_flag & os.ST_RDONLY: print(path)
+)"});
+  EXPECT_EQ(ended.out, "") << "can be written to, but for the permissions of its files" << ended.err;
+  EXPECT_EQ(ended.status, 0) << ended.err;
+}
+
+// Whatever a system call filter lets through.
+TEST_P(Posture, NoNamespaceOfUsersCanBeMadeBelow) {
+  EXPECT_EQ(Inside("cat /proc/sys/user/max_user_namespaces"), "0\n");
+}
+
+TEST_P(Posture, TheGuestIsWithoutPrivilegeToo) {
+  const Ended ended = RunCommand({"--user", GetParam()}, {"python3", "-c", R"(
+names = ('CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp', 'Seccomp_filters')
+for process, more in ('1', ('Uid',)), ('self', ()):
+    fields = dict(line.split(':', 1) for line in open('/proc/' + process + '/status'))
+    print(*(fields[name].strip().replace('\t', ' ') for name in names + more))
+)"});
+  // SETUID, SETGID and KILL, in the sandbox's user namespace. The filters of a command are the guest's and its own.
+  const std::string none = "0000000000000000 ";
+  const std::string three = "00000000000000e0 ";
+  EXPECT_EQ(ended.out, none + three + three + none + none + "1 2 1 60000 60000 60000 60000\n" + none + none + none +
+                           none + none + "1 2 2\n")
+      << ended.err;
+}
+
+// The files that tell of a process which is not dumpable belong to the host's root. Source: proc(5).
+TEST_P(Posture, TheGuestIsNotDumpable) {
+  EXPECT_EQ(Inside("stat -c %u /proc/1/environ /proc/self/environ"),
+            "65534\n" + std::string(GetParam() == std::string("root") ? "0" : "1000") + "\n");
+}
+
+// Also where uid 0 would get capabilities by executing a program.
+TEST_P(Posture, SecureBitsAreSetAndLocked) {
+  constexpr int kNoRoot = 0x1 | 0x2;
+  constexpr int kNoSetuidFixup = 0x4 | 0x8;
+  constexpr int kKeepCapsLocked = 0x20;
+  constexpr int kNoAmbientRaise = 0x40 | 0x80;
+  const Ended ended = RunCommand({"--user", GetParam()},
+                                 {"python3", "-c", "import ctypes\nprint(ctypes.CDLL(None).prctl(27, 0, 0, 0, 0))"});
+  EXPECT_EQ(ended.out, std::to_string(kNoRoot | kNoSetuidFixup | kKeepCapsLocked | kNoAmbientRaise) + "\n")
+      << ended.err;
+}
+
 TEST_P(Posture, NamesAndNumbersAreTheSandboxes) {
   EXPECT_EQ(Inside("hostname; cat /proc/sys/kernel/hostname"), "sandbox\nsandbox\n");
   EXPECT_EQ(Inside("ls /proc | grep -c '^[0-9]'; cat /proc/1/comm | head -c 12").substr(2), "caisson-gues");
@@ -136,6 +188,88 @@ TEST_P(Posture, ProgramsAndPlacesThatMustWorkDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Users, Posture, ::testing::Values("agent", "root"));
+
+class PostureOnTheHost : public IntegrationTest {
+ protected:
+  struct Holder {
+    std::string name;
+    std::set<std::string> files;  // what its descriptors are open on
+  };
+  static Holder Describe(pid_t pid) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    Holder holder{StatusField(ReadFile(process + "/status"), "Name"), {}};
+    for (const auto& fd : std::filesystem::directory_iterator(process + "/fd")) {
+      std::error_code error;
+      holder.files.insert(std::filesystem::read_symlink(fd, error).string());
+    }
+    return holder;
+  }
+};
+
+TEST_F(PostureOnTheHost, DescriptorsOfTheCallerAndTheLauncherGoNoFurther) {
+  const TempFolder folder;
+  WriteFile(folder / "callers", "x");
+  ProgramSpec spec = RunSpec({}, {"sh", "-c", "echo ready; read go"});
+  Texts wrapped = {"bash", "-c", "exec 7< \"$0\"; exec \"$@\"", folder / "callers"};
+  wrapped.insert(wrapped.end(), spec.argv.begin(), spec.argv.end());
+  spec.argv = wrapped;
+  spec.input = Input::kPipe;
+  HostProgram program(spec);
+  ASSERT_TRUE(program.AwaitOutput("ready")) << program.err();
+  int guests = 0;
+  for (const pid_t pid : ProcessesBelow(program.pid())) {
+    const Holder holder = Describe(pid);
+    EXPECT_FALSE(holder.files.contains(folder / "callers")) << holder.name << " has a descriptor of the caller's";
+    if (!holder.name.starts_with("caisson-guest")) continue;
+    ++guests;
+    for (const std::string& file : holder.files) {
+      const bool own = file == "/dev/null" || file.starts_with("socket:") || file.starts_with("pipe:") ||
+                       file.starts_with("anon_inode:");
+      EXPECT_TRUE(own) << "the guest has a descriptor of " << file;
+    }
+  }
+  EXPECT_EQ(guests, 1);
+  program.CloseInput();
+  (void)program.Wait();
+}
+
+// What holds on a busy host too, where a measurement says little.
+TEST_F(PostureOnTheHost, TheCgroupsOfASandboxHaveItsLimits) {
+  ProgramSpec spec =
+      RunSpec({"--memory", "64MiB", "--cpus", "0.5", "--pids", "40"}, {"sh", "-c", "echo ready; read go"});
+  spec.input = Input::kPipe;
+  HostProgram program(spec);
+  ASSERT_TRUE(program.AwaitOutput("ready")) << program.err();
+  std::string name;
+  for (const pid_t pid : ProcessesBelow(program.pid())) {
+    const std::string groups = ReadFile("/proc/" + std::to_string(pid) + "/cgroup");
+    const std::size_t at = groups.find("/caisson/s");
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + std::string_view("/caisson/").size();
+    name = groups.substr(begin, groups.find('/', begin) - begin);
+  }
+  ASSERT_NE(name, "");
+  // What cgroup2 or cgroup v1 calls it.
+  const std::vector<std::pair<std::set<std::string>, std::string>> limits = {
+      {{"memory.max", "memory.limit_in_bytes"}, "67108864\n"},
+      {{"pids.max"}, "40\n"},
+      {{"cpu.cfs_quota_us"}, "50000\n"},
+      {{"cpu.max"}, "50000 100000\n"}};
+  std::set<std::string> found;
+  for (const std::string& folder : CgroupFolders()) {
+    for (const auto& [files, value] : limits) {
+      for (const std::string& file : files) {
+        const std::string content = ReadFile(folder + "/" + name + "/" + file);
+        if (content.empty()) continue;
+        EXPECT_EQ(content, value) << file;
+        found.insert(file.substr(0, file.find('.')));
+      }
+    }
+  }
+  EXPECT_EQ(found, (std::set<std::string>{"cpu", "memory", "pids"}));
+  program.CloseInput();
+  (void)program.Wait();
+}
 
 class PostureOfTwo : public IntegrationTest {};
 

@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 
+#include "support/secret.h"
+
 namespace caisson::support {
 namespace {
 
@@ -95,6 +97,8 @@ StepResult ParseStepResult(const Ended& ended) {
     result.out = DecodeBase64(result.out);
     result.err = DecodeBase64(result.err);
   }
+  LookForSecrets(result.out);
+  LookForSecrets(result.err);
   result.out_bytes = static_cast<std::uint64_t>(Number(result.whole, "stdout_bytes"));
   result.err_bytes = static_cast<std::uint64_t>(Number(result.whole, "stderr_bytes"));
   result.duration_ms = Number(result.whole, "duration_ms");

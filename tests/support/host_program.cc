@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "support/secret.h"
+
 namespace caisson::support {
 namespace {
 
@@ -122,6 +124,8 @@ HostProgram::HostProgram(const ProgramSpec& spec)
 
 HostProgram::~HostProgram() {
   if (!process_.valid()) return;
+  LookForSecrets(out_);
+  LookForSecrets(err_);
   Signal(SIGKILL);
   process_.Reap();
 }
@@ -183,6 +187,8 @@ Ended HostProgram::Wait(std::chrono::milliseconds patience) {
   }
   process_ = os::PidFd();
   Drain();
+  LookForSecrets(out_);
+  LookForSecrets(err_);
   Ended ended;
   ended.duration = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
   if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);

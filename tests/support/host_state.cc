@@ -307,6 +307,18 @@ HostState AwaitNothingNew(const HostState& before, std::chrono::milliseconds pat
   return left;
 }
 
+std::vector<pid_t> ProcessesBelow(pid_t root) {
+  const std::map<pid_t, Process> processes = ReadProcesses();
+  std::vector<pid_t> all = {root};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const auto& [pid, process] : processes) {
+      if (process.parent == all[i]) all.push_back(pid);
+    }
+  }
+  all.erase(all.begin());
+  return all;
+}
+
 std::string UniqueMarker() {
   static std::atomic<int> next{0};
   return "caisson-test-" + std::to_string(getpid()) + "-" + std::to_string(next++) + "-mark";

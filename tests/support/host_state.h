@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <set>
 #include <string>
@@ -27,6 +29,9 @@ void AdoptOrphans();
 // Waits until all that exists now and is not in `before` is gone, and returns what is not by then. What appears while
 // it waits is somebody else's.
 HostState AwaitNothingNew(const HostState& before, std::chrono::milliseconds patience = std::chrono::seconds(20));
+
+// The descendants of a process of the host, parents before their children.
+std::vector<pid_t> ProcessesBelow(pid_t root);
 
 // A text that no other process of this host has in its arguments.
 std::string UniqueMarker();

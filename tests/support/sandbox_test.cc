@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "support/caisson_run.h"
+#include "support/secret.h"
 
 namespace caisson::support {
 
@@ -35,6 +36,7 @@ void SandboxTest::SetUp() {
 
 void SandboxTest::TearDown() {
   sandbox_.reset();
+  ExpectCanariesUntouched();
   // The engine keeps the next sandbox's cgroups ready, so what is left behind shows only when it ends.
 }
 
@@ -63,6 +65,10 @@ sandbox::CommandResult RunIn(sandbox::Sandbox& sandbox, const sandbox::CommandSp
   if (!result) {
     ADD_FAILURE() << result.error().message() << ": " << result.error().cause();
     return {};
+  }
+  for (const sandbox::CapturedOutput* output : {&result->out, &result->err}) {
+    LookForSecrets(output->kept);
+    LookForSecrets(output->tail);
   }
   return *std::move(result);
 }

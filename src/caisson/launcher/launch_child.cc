@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "caisson/base/weakened.h"
+
 // Runs in the new process while it still has the launcher's descriptors: system calls only. Every step returns 0 or an
 // errno; BuildSandbox at the end is the list of steps, and their order is the security argument.
 
@@ -103,6 +105,7 @@ struct Received {
 // Keeps stdio and what the plan names: nothing of other sandboxes, the keeper or the engine, and not the launcher's end
 // of the orders, whose closing must be seen.
 int CloseOthers(const ChildPlan& plan) {
+  if (Weakened("guest_descriptors", "close_range")) return 0;
   int kept[] = {plan.orders, plan.report, plan.devices, plan.tasks[0], plan.tasks[1], plan.tasks[2]};
   constexpr int kCount = sizeof kept / sizeof kept[0];
   for (int i = 1; i < kCount; ++i) {
@@ -194,7 +197,11 @@ int WriteSysctl(const char* path, const char* value, std::size_t length) {
 }
 
 // Even where a filter fails, no namespace below this one.
-int SetSysctls() { return WriteSysctl("stage/proc/sys/user/max_user_namespaces", "0", 1); }
+int SetSysctls() {
+  // Without a user namespace of the sandbox's own, this would be the host's.
+  if (Weakened("nested_user_namespaces", "user_namespace")) return 0;
+  return WriteSysctl("stage/proc/sys/user/max_user_namespaces", "0", 1);
+}
 
 // What everybody may read there and nobody in a sandbox needs. A name the kernel does not have is skipped.
 struct Mask {
@@ -220,6 +227,7 @@ int Cover(int mount, const char* path) {
 }
 
 int MaskProc() {
+  if (Weakened("proc_masks")) return 0;
   for (const Mask& mask : kMasked) {
     // The masks are read-only mounts of the launcher's, and so are their copies.
     const char* source = mask.is_folder ? "/masks/folder" : "/masks/file";
@@ -228,6 +236,11 @@ int MaskProc() {
                           : open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (const int error = Cover(mount, mask.path); error != 0) return error;
   }
+  return 0;
+}
+
+int MakeProcReadOnly() {
+  if (Weakened("proc_read_only")) return 0;
   for (const char* path : kReadOnly) {
     const int mount = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     mount_attr attributes{};
@@ -250,11 +263,12 @@ int MountWorkspace(const Received& received) {
 
 int EnterRoot() {
   if (syscall(SYS_pivot_root, ".", ".") != 0) return errno;
-  if (umount2(".", MNT_DETACH) != 0) return errno;
+  if (!Weakened("old_root") && umount2(".", MNT_DETACH) != 0) return errno;
   return Errno(chdir("/"));
 }
 
 int SetHostname(const ChildPlan& plan) {
+  if (Weakened("uts_namespace")) return 0;
   std::size_t length = 0;
   while (plan.hostname[length] != '\0') ++length;
   return Errno(sethostname(plan.hostname, length));
@@ -262,13 +276,15 @@ int SetHostname(const ChildPlan& plan) {
 
 // Leaves nothing of the launcher's but the control socket, as descriptor 3, and /dev/null as stdio. The report pipe
 // closes too, which tells the launcher that all went well.
-int KeepOnlyControl(const Received& received) {
+int KeepOnlyControl(const Received& received, [[maybe_unused]] int report) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return errno;
   for (int fd = 0; fd <= 2; ++fd) {
     if (dup2(null, fd) < 0) return errno;
   }
   if (received.control() != 3 && dup3(received.control(), 3, O_CLOEXEC) < 0) return errno;
+  // The report's end must be told all the same.
+  if (Weakened("guest_descriptors", "close_range")) return Errno(close(report));
   return Errno(syscall(SYS_close_range, 4U, ~0U, 0U));
 }
 
@@ -292,6 +308,7 @@ void BuildSandbox(const ChildPlan& plan) {
   Step(plan, plan::Step::kMountProc, MountProc());
   Step(plan, plan::Step::kSysctl, SetSysctls());
   Step(plan, plan::Step::kMaskProc, MaskProc());
+  Step(plan, plan::Step::kMaskProc, MakeProcReadOnly());
   Step(plan, plan::Step::kHostname, SetHostname(plan));
 
   Received received{};
@@ -303,7 +320,7 @@ void BuildSandbox(const ChildPlan& plan) {
   Step(plan, plan::Step::kMountProc, MoveTo("/stage/proc", "proc"));
   Step(plan, plan::Step::kMountWorkspace, MountWorkspace(received));
   Step(plan, plan::Step::kPivotRoot, EnterRoot());
-  Step(plan, plan::Step::kStartGuest, KeepOnlyControl(received));
+  Step(plan, plan::Step::kStartGuest, KeepOnlyControl(received, plan.report));
 }
 
 }  // namespace caisson::launcher

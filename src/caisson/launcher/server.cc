@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "caisson/base/weakened.h"
 #include "caisson/launcher/input_wait.h"
 #include "caisson/launcher/launch_request.h"
 #include "caisson/launcher/leaves.h"
@@ -305,6 +306,7 @@ class Server {
 // flags cannot be executed. A sandbox could not set this itself, since the file belongs to the host's root. Linux 6.3;
 // where it is missing, the system call filter refuses memfd_create.
 Status RefuseExecutableMemory() {
+  if (Weakened("memfd_noexec")) return {};
   const os::Fd file(open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC));
   if (!file.valid() && errno == ENOENT) return {};
   if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot open the sysctl vm.memfd_noexec"));
