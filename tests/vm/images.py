@@ -109,6 +109,9 @@ def fill_root(packages, stage):
         (stage / name).chmod(0o1777)
     for name in ("passwd", "group"):
         shutil.copyfile(f"/usr/share/base-passwd/{name}.master", stage / "etc" / name)
+    (stage / "etc/shadow").write_text("root:*:19000:0:99999:7:::\n")
+    (stage / "etc/shadow").chmod(0o640)
+    (stage / "etc/machine-id").write_text(f"{'4c' * 16}\n")
     (stage / "etc/hostname").write_text("caisson-vm\n")
     (stage / "etc/hosts").write_text("127.0.0.1 localhost caisson-vm\n")
     (stage / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")

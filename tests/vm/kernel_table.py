@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/kernel-support.md that say what runs on which kernel, from the results of the last vm tests.
+
+Refuses results that are not those of the plan, or in which something failed.
+"""
+
+import json
+import sys
+
+import images
+import plan
+from kernels import ROOT
+
+DOCUMENT = ROOT / "docs" / "kernel-support.md"
+BEGIN = "<!-- What follows is written by tests/vm/kernel_table.py. -->"
+END = "<!-- So far. -->"
+
+
+def planned():
+    """{kernel: [(step, [skipped cases])]} as the plan has it; results name the cases, the plan only knows the set."""
+    return {kernel: [step.name for step in plan.steps_of(kernel)] for kernel in plan.KERNELS}
+
+
+def ran():
+    """{kernel: [step]} of the last runs."""
+    steps = {}
+    for kernel in plan.KERNELS:
+        results = json.loads((images.FOLDER / f"results-{kernel}.json").read_text())
+        if results["problems"] or not all(step["passed"] for step in results["steps"]):
+            raise ValueError(f"the last run on {kernel} failed")
+        steps[kernel] = [step["step"] for step in results["steps"]]
+    return steps
+
+
+def render(steps):
+    """The text between BEGIN and END, of {kernel: [step]}."""
+    lines = ["| Test | Of it | " + " | ".join(f"Linux {kernel}" for kernel in plan.KERNELS) + " |"]
+    lines.append("|---|---|" + "---|" * len(plan.KERNELS))
+    for step in plan.STEPS:
+        part = "all" if step.part == "*" else f"`{step.part}`"
+        cells = ("passes" if step.name in steps[kernel] else "" for kernel in plan.KERNELS)
+        lines.append(f"| {step.name} | {part} | " + " | ".join(cells) + " |")
+    lines += ["", "Cases of these that skip there, and only these may:", ""]
+    for kernel in plan.KERNELS:
+        lines += [f"- {kernel}: " + ", ".join(f"`{name}`" for name in sorted(plan.SKIPS[kernel]))]
+    lines += ["", "Not run in the machine:", "", "| Tests | Why |", "|---|---|"]
+    lines += [f"| `{names.replace('|', chr(92) + '|')}` | {reason} |" for names, reason in plan.LEFT_OUT.items()]
+    return "\n".join(lines)
+
+
+def in_document(text):
+    """The text between BEGIN and END of the document."""
+    return text.partition(BEGIN + "\n")[2].partition("\n" + END)[0]
+
+
+def main():
+    try:
+        steps = ran()
+        if steps != planned():
+            raise ValueError("the last runs were of another plan")
+    except (OSError, ValueError) as error:
+        print(f"kernel_table: {error}; run ./dev test dev -L vm", file=sys.stderr)
+        return 1
+    text = DOCUMENT.read_text()
+    before, _, rest = text.partition(BEGIN + "\n")
+    DOCUMENT.write_text(before + BEGIN + "\n" + render(steps) + "\n" + END + rest.partition(END)[2])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
