@@ -1,9 +1,14 @@
 """One run of a machine: QEMU without hardware help, from power on to power off, within a deadline."""
 
+import contextlib
+import ctypes
+import fcntl
 import json
+import os
 import pathlib
 import queue
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -15,6 +20,7 @@ import kernels
 QEMU = "qemu-system-x86_64"
 MEMORY = "2048"
 PROCESSORS = "2"
+PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 KERNEL_OPTIONS = "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off random.trust_cpu=on"
 
 
@@ -65,6 +71,39 @@ def reports(qemu, deadline):
         yield report, processor_seconds(qemu.pid)
 
 
+def is_unused(folder):
+    """Whether nobody holds the lock of `folder`."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
+@contextlib.contextmanager
+def scratch_folder():
+    """A folder that goes with its user: what one that was killed leaves behind, the next removes."""
+    with images.locked():
+        for old in images.FOLDER.glob("run-*"):
+            if is_unused(old):
+                shutil.rmtree(old, ignore_errors=True)
+        folder = tempfile.mkdtemp(dir=images.FOLDER, prefix="run-")
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        yield pathlib.Path(folder)
+    finally:
+        shutil.rmtree(folder)
+        os.close(lock)
+
+
+def end_with_the_caller():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def run(series, steps, programs, seconds):
     """Boots Linux `series`, does `steps` with `programs` and yields each report. Raises kernels.Missing when this host
     lacks something, Broken when the machine hangs, dies or says nothing at its end."""
@@ -72,15 +111,14 @@ def run(series, steps, programs, seconds):
         raise kernels.Missing(f"there is no {QEMU}; ./dev setup installs qemu-system-x86")
     kernel = kernels.find(series)
     root = images.root_image()
-    with tempfile.TemporaryDirectory(dir=images.FOLDER, prefix=f"run-{series}-") as scratch:
-        folder = pathlib.Path(scratch)
+    with scratch_folder() as folder:
         initial_files, job, console = folder / "initial", folder / "job", folder / "console"
         initial_files.write_bytes(kernels.initial_files(kernel, images.GUEST / "init"))
         images.job_image(job, steps, programs)
         console.touch()
         deadline = time.monotonic() + seconds
         qemu = subprocess.Popen(qemu_command(kernel, initial_files, root, job, console), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE)
+                                stdout=subprocess.PIPE, preexec_fn=end_with_the_caller)
         done = False
         try:
             for report, used in reports(qemu, deadline):
