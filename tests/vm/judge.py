@@ -63,7 +63,7 @@ class Judge:
             step = self.open.pop(report["end"])
             found = problems_of_cases(self.kernel, step, report)
             skipped = [case["name"] for case in report["cases"] if case["result"] == "skipped"]
-            self.results.append({"step": step.name, "passed": not found, "skipped": skipped})
+            self.results.append({"step": step.name, "part": step.part, "passed": not found, "skipped": skipped})
             cases = f"{len(report['cases']) - len(skipped)} cases, " if step.is_google_test else ""
             self.tell(step.name, found, f"{cases}{used - self.began_at:.1f} s of the processor")
             for name in skipped:

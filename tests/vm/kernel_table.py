@@ -17,28 +17,28 @@ END = "<!-- So far. -->"
 
 
 def planned():
-    """{kernel: [(step, [skipped cases])]} as the plan has it; results name the cases, the plan only knows the set."""
-    return {kernel: [step.name for step in plan.steps_of(kernel)] for kernel in plan.KERNELS}
+    """{kernel: [(name, part) of each step]} of the plan."""
+    return {kernel: [(step.name, step.part) for step in plan.steps_of(kernel)] for kernel in plan.KERNELS}
 
 
 def ran():
-    """{kernel: [step]} of the last runs."""
+    """The same of the last runs."""
     steps = {}
     for kernel in plan.KERNELS:
         results = json.loads((images.FOLDER / f"results-{kernel}.json").read_text())
         if results["problems"] or not all(step["passed"] for step in results["steps"]):
             raise ValueError(f"the last run on {kernel} failed")
-        steps[kernel] = [step["step"] for step in results["steps"]]
+        steps[kernel] = [(step["step"], step["part"]) for step in results["steps"]]
     return steps
 
 
 def render(steps):
-    """The text between BEGIN and END, of {kernel: [step]}."""
+    """The text between BEGIN and END, of what planned() or ran() tell."""
     lines = ["| Test | Of it | " + " | ".join(f"Linux {kernel}" for kernel in plan.KERNELS) + " |"]
     lines.append("|---|---|" + "---|" * len(plan.KERNELS))
     for step in plan.STEPS:
         part = "all" if step.part == "*" else f"`{step.part}`"
-        cells = ("passes" if step.name in steps[kernel] else "" for kernel in plan.KERNELS)
+        cells = ("passes" if (step.name, step.part) in steps[kernel] else "" for kernel in plan.KERNELS)
         lines.append(f"| {step.name} | {part} | " + " | ".join(cells) + " |")
     lines += ["", "Cases of these that skip there, and only these may:", ""]
     for kernel in plan.KERNELS:

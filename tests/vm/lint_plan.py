@@ -41,8 +41,9 @@ def problems(tests, steps, left_out, skips):
     for expression in left_out:
         if not any(re.fullmatch(expression, name) for name in tests):
             found.append(f"nothing is left out by {expression}")
-    names = [step.name for step in steps]
-    found += [f"{name} is planned twice" for name in sorted(set(names)) if names.count(name) > 1]
+    for kernel in plan.KERNELS:
+        names = [step.name for step in steps if kernel in step.kernels]
+        found += [f"{name} is planned twice on {kernel}" for name in sorted(set(names)) if names.count(name) > 1]
     if set(skips) != set(plan.KERNELS):
         found.append("the cases that skip are not those of the kernels of the plan")
     return found

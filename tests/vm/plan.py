@@ -23,7 +23,7 @@ PRIMITIVES = {
 }
 
 # The cases that cannot run on a kernel. One that is skipped and not named here fails, and so does one that runs.
-NO_COPIES = ("MountTest.AddsFlagsToOneMountOnly", "MountTest.ShowsOwnersThroughAnIdMap")
+NO_COPIES = ("MountTest.AddsFlagsToOneMountOnly", "MountTest.ShowsOwnersThroughAnIdMap")  # Linux 6.15
 SKIPS = {
     "6.1": {*NO_COPIES},
     "6.12": {*NO_COPIES},
@@ -55,6 +55,10 @@ def steps_of(kernel):
     return [step for step in STEPS if kernel in step.kernels]
 
 
+OLDER, NEWER = KERNELS[:1], KERNELS[1:]
+# Its other cases bound what a host takes in seconds, or take more memory than the machine has.
+LIMITS = "*Disk*:*Files*:*OneFile*:*MemoryOfAChild*:*MemoryThatFits*:*KillByTheCommand*:*WhoseFirstProcess*"
+
 STEPS = (
     Step("os.blocked_call_test"),
     Step("os.btrfs_test"),
@@ -65,18 +69,48 @@ STEPS = (
     Step("os.probe_test"),
     Step("os.socket_test"),
     Step("guest.file_operation_test"),
-    Step("storage.btrfs_layers_test"),
+    Step("storage.btrfs_layers_test", kernels=OLDER),
+    Step("storage.btrfs_store_test", kernels=NEWER),
+    Step("storage.change_histories_test", "*ByWhatWasTouched", kernels=NEWER),
+    Step("storage.collection_test"),
+    Step("storage.host_image_test"),
+    Step("storage.inventory_test"),
+    Step("storage.purge_test"),
+    Step("storage.tracked_layer_test", "-*ALongList*:*VeryDeep*:*ALostQueue*"),
     Step("escape.agent"),
     Step("escape.root"),
     Step("escape.crash"),
     Step("integration.run_outcomes"),
+    Step("integration.run_limits", LIMITS, kernels=OLDER),
+    Step("integration.run_signals"),
+    Step("integration.run_streams", kernels=NEWER),
+    Step("integration.run_workspace", kernels=OLDER),
+    Step("integration.privileges"),
+    Step("integration.posture", "*/0", kernels=NEWER),
+    Step("integration.keep", "*/btrfs", kernels=OLDER),
+    Step("integration.keep", "*/directory", kernels=NEWER),
+    Step("integration.lifecycle", "*AKilledLauncher*:*TheEngineHolds*:*TheStorageProcess*"),
+    Step("integration.changes_run", "*OfTheManual*:*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:"
+         "*WriteThroughAMapping_*:*TimedOut_btrfs:*ChownAsRoot_tmpfs", kernels=OLDER),
+    Step("integration.changes_library", "*AreThoseOfOneCommand/*:*OfCommandsThatOverlap*/tmpfs:*ThroughAMapping/*"),
     # Last, so that cgroup2 is mounted again only once.
     Step("os.cgroup_test", delegation=False),
     Step("os.cgroup_owned_test", delegation=False),
     Step("escape.agent", delegation=False),
+    Step("integration.run_outcomes", "*ATimeoutEnds*:*ExitStatus*:*JsonHas*", delegation=False),
 )
 
+SLOW = "minutes of emulation for what depends little on the kernel"
 # Expressions on the names of tests, and why no machine runs them.
 LEFT_OUT = {
     r"(base|cli|hint|plan|proto|backend|sandbox|bench|demo)[.].*": "the kernel has no part in it",
+    r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
+    r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
+    r"escape[.]control": "its probes have a limit of seconds, which emulation does not keep",
+    r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,
+    r"integration[.](image_directory|library_(commands|files|input_wait|terminal))": SLOW,
+    r"integration[.](run_bad_input|hints)": "refusals and texts, for which the kernel does not matter",
+    r"integration[.]demo": "shows what the others test",
+    r"integration[.]host_state": "tests the tests' own count of left-overs",
+    r"integration[.]real_work": "projects that the machine does not have",
 }
