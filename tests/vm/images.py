@@ -136,6 +136,9 @@ def root_image():
     """The path of the root disk: made once for these versions of these packages."""
     if os.geteuid() != 0:
         raise Missing("needs root: the files of the root file system belong to root")
+    for program in ("dpkg-query", "mke2fs"):
+        if not shutil.which(program):
+            raise Missing(f"there is no {program}: the root file system is made of Debian's packages, with e2fsprogs")
     packages = closure(installed())
     key = hashlib.sha256(pathlib.Path(__file__).read_bytes() + json.dumps(packages, sort_keys=True).encode())
     image = FOLDER / f"root-{key.hexdigest()[:16]}.ext4"

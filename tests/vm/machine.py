@@ -34,7 +34,7 @@ def qemu_command(kernel, initial_files, root, job, console):
         drive = f"file={path},format=raw,if=none,id={name},snapshot=on,cache=unsafe"
         return ["-drive", drive, "-device", f"virtio-blk-pci,drive={name}"]
 
-    return [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-m", MEMORY, "-smp", PROCESSORS, "-M", "pc", "-nodefaults",
+    return [QEMU, "-accel", "tcg,thread=single", "-icount", "shift=1,sleep=off", "-rtc", "clock=vm", "-cpu", "max", "-m", MEMORY, "-smp", PROCESSORS, "-M", "pc", "-nodefaults",
             "-no-user-config", "-display", "none", "-no-reboot", "-kernel", str(kernel.image), "-initrd", str(initial_files),
             "-append", KERNEL_OPTIONS, "-serial", f"file:{console}", "-chardev", "stdio,id=report,signal=off",
             "-serial", "chardev:report", *disk("root", root), *disk("job", job)]

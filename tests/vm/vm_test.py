@@ -1,31 +1,31 @@
 #!/usr/bin/env python3
-"""Boots one of Debian's kernels and does the steps of plan.py in it. What came out is kept in build/vm/results-KERNEL.json.
+"""Boots one of Debian's kernels and does the steps of plan.py in it. What came out is kept in build/vm (results.py).
 
 Exit status: 0 all as planned; 1 a case failed, was skipped or ran against the plan, a primitive of the kernel is not
 as planned, or the machine hung; 77 this host has no such machine, with the reason.
 """
 
 import argparse
-import json
+import re
 import sys
 
-import images
 import judge
 import kernels
 import machine
 import plan
 import programs
+import results
 
 # A hang, not a measure: the host may be busy.
 DEADLINE_S = 900
 
 
-def job(kernel):
-    """The steps of `kernel` as guest/run_job.py takes them, each under the name it is reported by."""
+def job(steps):
+    """`steps` as guest/run_job.py takes them, each under the name it is reported by."""
     doctor = {"name": judge.PRIMITIVES, "command": [f"{programs.HOME}/bin/caisson", "doctor", "--json"], "seconds": 120,
               "delegation": True}
-    steps = [doctor]
-    for step in plan.steps_of(kernel):
+    told = [doctor]
+    for step in steps:
         group, _, subject = step.test.partition(".")
         if group == "escape":
             side = {"control": "outside"}.get(subject, subject)
@@ -33,21 +33,23 @@ def job(kernel):
                        f"{programs.HOME}/bin/escape_probe", "--side", side]
         else:
             command = [f"{programs.HOME}/tests/{step.program}"]
-        steps.append({"name": step.name, "command": command, "seconds": step.seconds, "delegation": step.delegation,
+        told.append({"name": step.name, "command": command, "seconds": step.seconds, "delegation": step.delegation,
                       "environment": {"GTEST_FILTER": step.part}})
-    return steps
+    return told
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernel", choices=plan.KERNELS)
     parser.add_argument("--seconds", type=int, default=DEADLINE_S, help="after these the machine is switched off")
+    parser.add_argument("--only", default="", metavar="REGEX", help="only the steps whose name it matches")
     options = parser.parse_args()
     kernel = options.kernel
-    tests = {step.program for step in plan.steps_of(kernel) if step.is_google_test}
-    judged = judge.Judge(kernel)
+    steps = [step for step in plan.steps_of(kernel) if re.search(options.only, step.name)]
+    tests = {step.program for step in steps if step.is_google_test}
+    judged = judge.Judge(kernel, steps)
     try:
-        for report, used in machine.run(kernel, job(kernel), programs.of_build(sorted(tests)), options.seconds):
+        for report, used in machine.run(kernel, job(steps), programs.of_build(sorted(tests)), options.seconds):
             judged.take(report, used)
     except kernels.Missing as reason:
         print(f"skipped: {reason}")
@@ -55,8 +57,7 @@ def main():
     except machine.Broken as error:
         judged.tell("the machine", [str(error)], "")
     judged.end()
-    results = {"kernel": kernel, "steps": judged.results, "problems": len(judged.problems)}
-    (images.FOLDER / f"results-{kernel}.json").write_text(json.dumps(results, indent=1))
+    results.keep(kernel, judged.results)
     print(f"Linux {kernel}: {len(judged.results)} steps, {len(judged.problems)} problems")
     return 1 if judged.problems else 0
 
