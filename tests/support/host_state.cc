@@ -172,8 +172,8 @@ void AddLoopDevices(HostState& state) {
   }
 }
 
-// Classic quotas, before Linux 6.7, leave the group of a subvolume behind that the kernel has cleared away, and the common
-// group of a layer's subvolumes has to stay until then. The next sandbox on the store or `prune` removes both.
+// Classic quotas, before Linux 6.7, leave the group of a subvolume behind that the kernel has cleared away, and the
+// common group of a layer's subvolumes has to stay until then. The next sandbox on the store or `prune` removes both.
 bool IsLeftToTheNext(const os::Fd& root, const os::QuotaUsage& usage) {
   constexpr Bytes kSealed = {1};  // the limit of what is deleted
   const auto is_gone = [&](os::QuotaGroup group) {

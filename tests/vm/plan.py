@@ -36,7 +36,7 @@ class Step:
     part: str = "*"  # a filter of GoogleTest
     delegation: bool = True  # whether cgroup2 is mounted with nsdelegate
     kernels: tuple = KERNELS
-    seconds: int = 300  # a hang, not a measure: the host may be busy
+    seconds: int = 300  # of the machine's time: a hang, not a measure
 
     @property
     def name(self):
