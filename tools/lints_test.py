@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import json
 import pathlib
 import subprocess
 import sys
@@ -10,10 +11,14 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "vm"))
+import judge
 import lint_child
 import lint_layers
+import lint_plan
 import lint_protections
 import lint_size
+import plan
 import test_summary
 
 
@@ -214,6 +219,68 @@ class Summary(Tree):
 
     def test_no_results_fail(self):
         self.assertEqual(self.run_lint(test_summary, str(self.root / "absent.xml"))[0], 1)
+
+
+class MachinePlan(unittest.TestCase):
+    SKIPS = {kernel: set() for kernel in plan.KERNELS}
+
+    def problems(self, tests, planned, left_out, skips=SKIPS):
+        return lint_plan.problems(tests, [plan.Step(name) for name in planned], left_out, skips)
+
+    def test_accepts_what_is_planned_or_left_out(self):
+        self.assertEqual(self.problems(["os.a", "base.b"], ["os.a"], {"base[.].*": "pure"}), [])
+
+    def test_finds_what_is_neither(self):
+        self.assertIn("os.b is neither planned", self.problems(["os.a", "os.b"], ["os.a"], {})[0])
+
+    def test_finds_what_is_both(self):
+        self.assertIn("os.a is planned and left out", self.problems(["os.a"], ["os.a"], {"os[.].*": "slow"})[0])
+
+    def test_finds_what_is_no_test(self):
+        self.assertIn("os.b, which is no test", self.problems(["os.a"], ["os.a", "os.b"], {})[0])
+        self.assertIn("nothing is left out", self.problems(["os.a"], ["os.a"], {"cli[.].*": "pure"})[0])
+
+    def test_finds_a_step_that_is_there_twice(self):
+        self.assertIn("planned twice", self.problems(["os.a"], ["os.a", "os.a"], {})[0])
+
+
+class MachineJudge(unittest.TestCase):
+    STEP = plan.Step("os.a")
+    KERNEL = plan.KERNELS[0]
+
+    def problems(self, *cases, status=0, step=STEP):
+        names = ("name", "result", "text")
+        report = {"status": status, "output": "its output", "cases": [dict(zip(names, case)) for case in cases]}
+        return judge.problems_of_cases(self.KERNEL, step, report)
+
+    def test_accepts_what_passed_and_what_may_skip(self):
+        may_skip = min(plan.SKIPS[self.KERNEL])
+        self.assertEqual(self.problems(("A.B", "passed", ""), (may_skip, "skipped", "too old")), [])
+
+    def test_finds_what_failed_was_skipped_or_ran_against_the_plan(self):
+        self.assertIn("failed: A.B: why", self.problems(("A.B", "failed", "why"), status=1)[0])
+        self.assertIn("skipped against the plan: A.B: why", self.problems(("A.B", "skipped", "why"), status=77)[0])
+        self.assertIn("ran, although", self.problems((min(plan.SKIPS[self.KERNEL]), "passed", ""))[0])
+
+    def test_finds_what_ended_early(self):
+        self.assertIn("killed after", self.problems(status=None)[0])
+        self.assertIn("ended with -11", self.problems(("A.B", "passed", ""), status=-11)[0])
+        self.assertIn("no case ran", self.problems()[0])
+        self.assertEqual(self.problems(step=plan.Step("escape.a")), [])
+
+    def test_finds_a_primitive_that_is_not_as_planned(self):
+        found = {name: text.partition(": ") for name, text in plan.PRIMITIVES[self.KERNEL].items()}
+        found["clone3"] = ("ok", ": ", "works")
+
+        def problems(**changed):
+            items = [{"name": name, "status": status, "found": text}
+                     for name, (status, _, text) in {**found, **changed}.items()]
+            return judge.problems_of_primitives(self.KERNEL, json.dumps({"primitives": items}))
+
+        self.assertEqual(problems(), [])
+        self.assertIn("missing primitive: clone3", problems(clone3=("missing", ": ", "no"))[0])
+        self.assertIn("landlock is", problems(landlock=("ok", ": ", "ABI 99"))[0])
+        self.assertIn("no report", judge.problems_of_primitives(self.KERNEL, "")[0])
 
 
 if __name__ == "__main__":

@@ -172,6 +172,20 @@ void AddLoopDevices(HostState& state) {
   }
 }
 
+// Classic quotas, before Linux 6.7, leave the group of a subvolume behind that the kernel has cleared away, and the
+// common group of a layer's subvolumes has to stay until then. The next sandbox on the store or `prune` removes both.
+bool IsLeftToTheNext(const os::Fd& root, const os::QuotaUsage& usage) {
+  constexpr Bytes kSealed = {1};  // the limit of what is deleted
+  const auto is_gone = [&](os::QuotaGroup group) {
+    const auto exists = os::SubvolumeExists(root, os::SubvolumeId{group.value});
+    return exists && !*exists;
+  };
+  if (usage.limit != kSealed) return false;
+  if (usage.group < os::QuotaGroup::Of(1, 0)) return is_gone(usage.group);
+  const auto members = os::GroupMembers(root, usage.group);
+  return members && std::all_of(members->begin(), members->end(), is_gone);
+}
+
 // Of the store that stands mounted, all but the top level of its file system: subvolumes, also those that the kernel is
 // still clearing away, and quota groups.
 void AddStore(HostState& state) {
@@ -184,9 +198,12 @@ void AddStore(HostState& state) {
     for (const os::SubvolumeId id : *subvolumes) state.insert("subvolume " + std::to_string(id.value));
   }
   const auto groups = os::ReadQuotaUsage(root, os::QuotaGroup{0}, os::QuotaGroup{~std::uint64_t{0}});
-  if (!groups) return;
+  const auto quotas = os::ReadQuotaState(root);
+  if (!groups || !quotas) return;
   for (const os::QuotaUsage& usage : *groups) {
-    if (usage.group != os::QuotaGroup::Of(*top)) state.insert("quota group " + std::to_string(usage.group.value));
+    if (usage.group == os::QuotaGroup::Of(*top)) continue;
+    if (quotas->mode == os::QuotaMode::kClassic && IsLeftToTheNext(root, usage)) continue;
+    state.insert("quota group " + std::to_string(usage.group.value));
   }
 }
 

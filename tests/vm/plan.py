@@ -1,0 +1,114 @@
+"""What a machine does: each step is one test of ctest, whole or in part. tests/vm/lint_plan.py compares this with ctest.
+
+Emulation is 10 to 80 times slower than the processor. So the part that depends most on the kernel stands for some
+programs, some run on the older kernel only, and others are left out, each with the reason.
+"""
+
+import dataclasses
+
+KERNELS = ("6.1", "6.12")
+
+# What `caisson doctor` finds on each: also that the machine is the one it should be. All else must be "ok".
+PRIMITIVES = {
+    "6.1": {
+        "cgroups": "ok: v2 with memory, cpu and pids",
+        "landlock": "degraded: ABI 2",
+        "memfd_noexec": "degraded: no such setting",
+    },
+    "6.12": {
+        "cgroups": "ok: v2 with memory, cpu and pids",
+        "landlock": "ok: ABI 6",
+        "memfd_noexec": "ok: 0",
+    },
+}
+
+# The cases that cannot run on a kernel. One that is skipped and not named here fails, and so does one that runs.
+NO_COPIES = ("MountTest.AddsFlagsToOneMountOnly", "MountTest.ShowsOwnersThroughAnIdMap")  # Linux 6.15
+SKIPS = {
+    "6.1": {*NO_COPIES},
+    "6.12": {*NO_COPIES},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    test: str  # as ctest names it
+    part: str = "*"  # a filter of GoogleTest
+    delegation: bool = True  # whether cgroup2 is mounted with nsdelegate
+    kernels: tuple = KERNELS
+    seconds: int = 300  # of the machine's time: a hang, not a measure
+
+    @property
+    def name(self):
+        return self.test if self.delegation else f"{self.test} without delegation"
+
+    @property
+    def program(self):
+        return self.test.replace(".", "_")
+
+    @property
+    def is_google_test(self):
+        return not self.test.startswith("escape.")
+
+
+def steps_of(kernel):
+    return [step for step in STEPS if kernel in step.kernels]
+
+
+OLDER, NEWER = KERNELS[:1], KERNELS[1:]
+
+STEPS = (
+    Step("os.blocked_call_test"),
+    Step("os.btrfs_test"),
+    Step("os.cgroup_owned_test"),
+    Step("os.cgroup_test"),
+    Step("os.fd_test"),
+    Step("os.mount_test"),
+    Step("os.probe_test"),
+    Step("os.socket_test"),
+    Step("guest.file_operation_test"),
+    Step("storage.btrfs_layers_test", "*TheKernelHolds*:*OneLayer*:*Snapshots*:*KilledProcesses*:*HoldsAnOverlay*",
+         kernels=OLDER),
+    Step("storage.btrfs_store_test", kernels=NEWER),
+    Step("storage.change_histories_test", "*ByWhatWasTouched", kernels=NEWER),
+    Step("storage.collection_test"),
+    Step("storage.host_image_test"),
+    Step("storage.inventory_test"),
+    Step("storage.purge_test"),
+    Step("storage.tracked_layer_test", "-*ALongList*:*VeryDeep*:*ALostQueue*"),
+    Step("escape.agent"),
+    Step("escape.root"),
+    Step("escape.crash"),
+    Step("integration.run_outcomes"),
+    Step("integration.run_limits", "*Disk*:*MemoryOfAChild*:*WhoseFirstProcess*", kernels=OLDER),
+    Step("integration.run_signals"),
+    Step("integration.run_streams", kernels=NEWER),
+    Step("integration.run_workspace", "*ACopyBuilds*:*ReadWrite*", kernels=NEWER),
+    Step("integration.privileges"),
+    Step("integration.posture", "*/0", kernels=NEWER),
+    Step("integration.keep", "*ShowsWhatChanged/btrfs:*IsNobodysLeftOver/btrfs"),
+    Step("integration.lifecycle", "*AKilledLauncher*:*TheEngineHolds*:*TheStorageProcess*"),
+    Step("integration.changes_run", "*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:*WriteThroughAMapping_*",
+         kernels=OLDER),
+    Step("integration.changes_library", "*AreThoseOfOneCommand/*:*ThroughAMapping/*"),
+    # Last, so that cgroup2 is mounted again only once.
+    Step("os.cgroup_test", delegation=False),
+    Step("os.cgroup_owned_test", delegation=False),
+    Step("escape.agent", delegation=False),
+    Step("integration.run_outcomes", "*ATimeoutEnds*:*ExitStatus*:*JsonHas*", delegation=False),
+)
+
+SLOW = "minutes of emulation for what depends little on the kernel"
+# Expressions on the names of tests, and why no machine runs them.
+LEFT_OUT = {
+    r"(base|cli|hint|plan|proto|backend|sandbox|bench|demo)[.].*": "the kernel has no part in it",
+    r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
+    r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
+    r"escape[.]control": "shows that the probes can do their acts; the host does",
+    r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,
+    r"integration[.](image_directory|library_(commands|files|input_wait|terminal))": SLOW,
+    r"integration[.](run_bad_input|hints)": "refusals and texts, for which the kernel does not matter",
+    r"integration[.]demo": "shows what the others test",
+    r"integration[.]host_state": "tests the tests' own count of left-overs",
+    r"integration[.]real_work": "projects that the machine does not have",
+}

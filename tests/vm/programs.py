@@ -1,0 +1,22 @@
+"""What of a build goes into a machine, and where it lies there."""
+
+from kernels import ROOT, Missing
+
+HOME = "/opt/caisson"
+PATH = f"{HOME}/bin:{HOME}/tests"
+ESCAPE_SUITE = ROOT / "tests" / "escape"
+
+
+def of_build(tests=None):
+    """{place below HOME: file}: the programs, the escape suite, and the test programs named, without names all."""
+    build = ROOT / "build"
+    found = {f"bin/{name}": build / "bin" / name for name in ("caisson", "caisson-launcher", "escape_probe")}
+    found |= {f"escape/{file.name}": file for file in ESCAPE_SUITE.iterdir() if file.suffix == ".py"
+              or file.name == "expectations.txt"}
+    folder = build / "dev" / "tests"
+    names = [file.name for file in folder.iterdir() if file.is_file()] if tests is None else tests
+    found |= {f"tests/{name}": folder / name for name in names}
+    for file in found.values():
+        if not file.exists():
+            raise Missing(f"there is no {file}; ./dev build makes it")
+    return found
