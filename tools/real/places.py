@@ -86,22 +86,33 @@ def end_children():
             os.waitpid(pid, 0)
 
 
+def wait_as_reaper(first, deadline):
+    """The wait status of the process, or None at the deadline. Orphans are reaped meanwhile, as init would: tests wait
+    for the end of such processes."""
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == first:
+            return status
+        if pid == 0:
+            time.sleep(0.02)
+    return None
+
+
 def run_logged(argv, log):
-    """The exit status and the seconds; 124 when it did not end in time."""
+    """The exit status, 124 when it did not end in time, and the seconds."""
     log.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     with log.open("wb") as file:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
                                    start_new_session=True, cwd="/")
-        try:
-            status = process.wait(LIMIT_S + 30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            status = 124
+        status = wait_as_reaper(process.pid, began + LIMIT_S + 30)
     seconds = time.monotonic() - began
     end_children()
-    return (128 - status if status < 0 else status), seconds
+    process.returncode = 0  # reaped above
+    if status is None:
+        return 124, seconds
+    code = os.waitstatus_to_exitcode(status)
+    return (128 - code if code < 0 else code), seconds
 
 
 def finished(project, log, status, seconds):
