@@ -162,8 +162,8 @@ class Nsjail(Peer):
     def once(self, argv):
         # Its own limits on file size, descriptors and CPU time are too low for a build; none of the others has such.
         devices = [part for name in ("null", "zero", "urandom") for part in ("-B", f"/dev/{name}:/dev/{name}")]
-        return [self.program, "-q", "-Mo", "--chroot", self.root, "-R", "/usr", "-R", "/etc", *devices, "-T", "/tmp",
-                "-R", f"{self.source}:{INSIDE}", "-t", "0", "--disable_rlimits", "--cwd", "/", "--", *argv]
+        return [self.program, "-q", "-Mo", "--chroot", self.root, "-R", "/usr", "-R", "/etc", *devices,
+                "-m", f"none:/tmp:tmpfs:size={MEMORY_BYTES}", "-R", f"{self.source}:{INSIDE}", "-t", "0", "--disable_rlimits", "--cwd", "/", "--", *argv]
 
 
 class Firejail(Peer):

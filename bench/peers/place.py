@@ -62,8 +62,8 @@ class Place:
         self.inputs = repository / "build" / "inputs" / "peers"
         self.programs = repository / "build" / "release" / "bin"
         self.cgroup = f"caisson-peers-{os.getpid()}"
-        # Not in /tmp: some peers put a file system of their own there.
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="caisson-peers-", dir="/var/tmp"))
+        # Not in /tmp or /var/tmp: some peers put a file system of their own there.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="caisson-peers-", dir="/var/lib"))
         self.memory = tempfile.mkdtemp(prefix="caisson-peers-", dir="/dev/shm")
         os.chmod(self.folder, 0o755)
         self.workspace = self.make_folder("workspace")

@@ -180,15 +180,14 @@ def popen(argv, **streams):
 def output_of(argv, deadline_s, stdin=None):
     """(standard output, seconds). Raises Failed when the program did not exit with 0 in time."""
     start = time.perf_counter()
-    program = popen(argv, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        out, err = program.communicate(timeout=deadline_s)
-    except subprocess.TimeoutExpired:
-        end(descendants(program.pid) | {program.pid})
-        raise Failed(f"did not end within {deadline_s:g} s") from None
-    except BaseException:
-        end(descendants(program.pid) | {program.pid})
-        raise
+    with popen(argv, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        try:
+            out, err = program.communicate(timeout=deadline_s)
+        except BaseException as error:
+            end(descendants(program.pid) | {program.pid})
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise Failed(f"did not end within {deadline_s:g} s") from None
+            raise
     took = time.perf_counter() - start
     if program.returncode != 0:
         raise Failed(f"status {program.returncode}: " + one_line((err or out).decode(errors="replace")))
