@@ -50,7 +50,7 @@ class Container:
         self.runtime, self.name = runtime, name
 
     def stop(self):
-        processes.output_of([*self.runtime.command, "delete", "--force", self.name], DEADLINE_S)
+        processes.run_and_reap([*self.runtime.command, "delete", "--force", self.name], DEADLINE_S)
 
 
 class Runtime(Peer):
@@ -59,7 +59,7 @@ class Runtime(Peer):
     joins = True
     options = ()
     limits = {"memory": {"limit": MEMORY_BYTES}, "pids": {"limit": PIDS}}
-    facts = {"user namespace": "no", "network": "own loopback", "limits": "memory, pids", "system call filter": "none",
+    facts = {"user namespace": "no", "network": "none", "limits": "memory, pids", "system call filter": "none",
              "root file system": "read-only, /tmp in memory", "says what changed": "no"}
 
     def prepare(self, place):
@@ -155,7 +155,7 @@ class Runsc(Runtime):
     name = "gVisor (runsc)"
     short_name = "runsc"
     costly = True
-    facts = Runtime.facts | {"network": "none", "limits": "memory, pids", "system call filter": "yes; another kernel"}
+    facts = Runtime.facts | {"system call filter": "yes; another kernel"}
 
     def find(self, place):
         ours = place.inputs / "runsc"
@@ -191,7 +191,7 @@ class Docker(Peer):
     start_daemon = False
     daemon = None
     image = None
-    facts = {"user namespace": "no", "network": "own loopback", "limits": "memory, pids, CPU", "system call filter": "yes",
+    facts = {"user namespace": "no", "network": "none", "limits": "memory, pids, CPU", "system call filter": "yes",
              "root file system": "read-only, /tmp in memory", "says what changed": "with `docker diff`"}
 
     def prepare(self, place):

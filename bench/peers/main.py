@@ -2,8 +2,9 @@
 """./dev bench --peers: Caisson and other makers of sandboxes, side by side in one run.
 
 usage: ./dev bench --peers [--rounds N] [--only PEER]... [--json FILE] [--start-docker] [--write-docs] [--seed N]
+       ./dev bench --peers --from FILE [--write-docs]
 
-Needs root. What a peer cannot do is counted or named, never left out in silence. Exit status: 0 measured, 2 wrong use,
+Needs root to measure. What a peer cannot do is counted or named, never left out in silence. Exit status: 0 measured, 2 wrong use,
 3 nothing could be measured, 77 not root, 130 interrupted.
 """
 
@@ -45,10 +46,13 @@ def parse(arguments):
     parser.add_argument("--json", metavar="FILE", help="write everything, every sample too, to FILE (-: standard output)")
     parser.add_argument("--start-docker", action="store_true", help="start a dockerd of its own for the run")
     parser.add_argument("--write-docs", action="store_true", help="write docs/peers.md and docs/peers.svg")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: report what an earlier --json FILE holds")
     parser.add_argument("--seed", type=int, default=None, help="for the order of rounds")
     options = parser.parse_args(arguments)
     if not 1 <= options.rounds <= 10000:
         parser.error("--rounds must be from 1 to 10000")
+    if options.source and (options.only or options.json):
+        parser.error("--from only goes with --write-docs")
     if options.write_docs and options.only:
         parser.error("--write-docs needs all peers, not --only")
     return options
@@ -121,6 +125,9 @@ def close(everyone, where):
 
 def main(arguments):
     options = parse(arguments)
+    if options.source:
+        write(report.Data.from_json(pathlib.Path(options.source).read_text()), options)
+        return 0
     if os.geteuid() != 0:
         say("skipped: it makes namespaces, mounts and cgroups, which needs root")
         return SKIPPED

@@ -23,6 +23,8 @@ USR_LINKS = [name for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 # used here, which are not all that a peer can do.
 FACTS = ("user namespace", "network", "limits", "system call filter", "root file system", "says what changed")
 
+ROOT_IS_ROOT = "yes; root inside is the host's"
+
 
 def need(*names):
     """The path of a program, the first of `names` that there is."""
@@ -111,7 +113,7 @@ class Unshare(Peer):
     name = "unshare"
     reference = True
     joins = True
-    facts = {"user namespace": "yes", "network": "none", "limits": "none", "system call filter": "none",
+    facts = {"user namespace": ROOT_IS_ROOT, "network": "none", "limits": "none", "system call filter": "none",
              "root file system": "host's", "says what changed": "no"}
 
     def prepare(self, place):
@@ -133,7 +135,7 @@ class Unshare(Peer):
 
 class Bubblewrap(Peer):
     name = "bubblewrap"
-    facts = {"user namespace": "yes", "network": "none", "limits": "none", "system call filter": "none",
+    facts = {"user namespace": ROOT_IS_ROOT, "network": "none", "limits": "none", "system call filter": "none",
              "root file system": "read-only, /tmp in memory", "says what changed": "no"}
 
     def prepare(self, place):
@@ -149,7 +151,7 @@ class Bubblewrap(Peer):
 
 class Nsjail(Peer):
     name = "nsjail"
-    facts = {"user namespace": "yes", "network": "own loopback", "limits": "none", "system call filter": "none",
+    facts = {"user namespace": ROOT_IS_ROOT, "network": "none", "limits": "none", "system call filter": "none",
              "root file system": "read-only, /tmp in memory", "says what changed": "no"}
 
     def prepare(self, place):

@@ -15,6 +15,7 @@ import time
 PR_SET_CHILD_SUBREAPER = 36
 PROC = pathlib.Path("/proc")
 LONGEST_REASON = 200
+REAP_EVERY_S = 0.02
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"}
 
 
@@ -192,6 +193,25 @@ def output_of(argv, deadline_s, stdin=None):
     if program.returncode != 0:
         raise Failed(f"status {program.returncode}: " + one_line((err or out).decode(errors="replace")))
     return out.decode(errors="replace"), took
+
+
+def run_and_reap(argv, deadline_s):
+    """Runs a program that waits for the end of others, which are children of this program and end for it only when this one takes
+    their status. Raises Failed when it did not exit with 0 in time."""
+    with Diagnostics() as diagnostics:
+        pid = spawn(argv, diagnostics)
+        handle = os.pidfd_open(pid)
+        try:
+            deadline = time.monotonic() + deadline_s
+            while not select.select([handle], [], [], REAP_EVERY_S)[0]:
+                reap_orphans(keep={pid})
+                if time.monotonic() > deadline:
+                    end(descendants(pid) | {pid})
+                    raise Failed(f"did not end within {deadline_s:g} s")
+        finally:
+            os.close(handle)
+        if (status := wait_for_end(pid, deadline_s)) != 0:
+            raise Failed(f"status {status}: {diagnostics.take()}")
 
 
 class Background:

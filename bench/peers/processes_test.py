@@ -73,6 +73,15 @@ class Processes(unittest.TestCase):
         processes.end(left)
         self.assertEqual((len(found), len(left)), (2, 1))
 
+    def test_who_waits_for_an_orphan_sees_its_end(self):
+        program = processes.Background(["/bin/sh", "-c", "(setsid sleep 1000 >/dev/null & echo $!); sleep 1000"], LONG_S)
+        orphan = program.first_line
+        program.stop()
+        script = f"kill {orphan}; while kill -0 {orphan} 2>/dev/null; do sleep 0.01; done"
+        processes.run_and_reap(["/bin/sh", "-c", script], LONG_S)
+        with self.assertRaisesRegex(Failed, "status 4: so"):
+            processes.run_and_reap(["/bin/sh", "-c", "echo so >&2; exit 4"], LONG_S)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -21,7 +21,7 @@ true of the machine below on that day; ratios carry further than milliseconds. A
 NOTES = """\
 ## What is not the same
 
-A number is only fair beside what it buys. So is the system as used here, which is not all that each can do:
+A number is only fair beside what it buys. What is here is set up by the command lines that were measured, which is not all that each can do.
 """
 
 
@@ -31,6 +31,11 @@ class Data:
     def __init__(self, machine, options, peers, series):
         self.machine, self.options, self.peers = machine, options, peers
         self.series = {(one["measure"], one["peer"]): one for one in series}
+
+    @classmethod
+    def from_json(cls, text):
+        read = json.loads(text)
+        return cls(read["machine"], read["options"], read["peers"], read["series"])
 
     def samples(self, measure, peer):
         return self.series.get((measure, peer), {}).get("samples", [])

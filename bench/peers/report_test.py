@@ -108,6 +108,10 @@ class Reports(unittest.TestCase):
         read = json.loads(self.data.as_json())
         self.assertEqual([one["samples"] for one in read["series"]], [[2.0], [4.0, 5.0]])
 
+    def test_what_json_holds_gives_the_same_report(self):
+        again = report.Data.from_json(self.data.as_json())
+        self.assertEqual(report.as_markdown(again), report.as_markdown(self.data))
+
     def test_the_plot_is_xml_with_a_mark_for_each_peer_measured(self):
         root = xml.etree.ElementTree.fromstring(plot.as_svg(self.data))
         marks = root.findall("{http://www.w3.org/2000/svg}circle")
