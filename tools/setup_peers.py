@@ -21,7 +21,7 @@ GO_BUILD_S = 3600
 
 
 def index_client():
-    """What fetches the demo's project from the package index, checked against a pinned sha256; a program without `.py`."""
+    """The program that fetches the demo's project from the package index and checks its sha256."""
     loader = importlib.machinery.SourceFileLoader("demo_project", str(ROOT / "tools" / "setup.d" / "demo_project"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -57,8 +57,8 @@ def bring_runsc():
         raise ValueError("there is no Go to build it with")
     print(f"setup: building gVisor's runsc {version}, which takes minutes", file=sys.stderr)
     flags = f"-s -w -X {pin['module']}/runsc/version.version={version}"
-    subprocess.run([go, "install", "-ldflags", flags, f"{pin['module']}/runsc@{version}"], check=True, timeout=GO_BUILD_S,
-                   stdout=sys.stderr, env=os.environ | {"CGO_ENABLED": "0", "GOBIN": str(PEERS)})
+    subprocess.run([go, "install", "-ldflags", flags, f"{pin['module']}/runsc@{version}"], check=True,
+                   timeout=GO_BUILD_S, stdout=sys.stderr, env=os.environ | {"CGO_ENABLED": "0", "GOBIN": str(PEERS)})
 
 
 def main():
@@ -68,7 +68,8 @@ def main():
         try:
             bring()
         # urllib raises OSErrors; those of zipfile and subprocess are of their own.
-        except (OSError, ValueError, KeyError, http.client.HTTPException, zipfile.BadZipFile, subprocess.SubprocessError) as error:
+        except (OSError, ValueError, KeyError, http.client.HTTPException, zipfile.BadZipFile,
+                subprocess.SubprocessError) as error:
             print(f"setup: no {name}: {error}", file=sys.stderr)
             status = 1
     return status

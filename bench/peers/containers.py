@@ -31,12 +31,13 @@ def container(argv, root, workspace, cgroup, limits):
     return {
         "ociVersion": "1.0.2",
         "process": {"terminal": False, "user": {"uid": 0, "gid": 0}, "args": argv, "cwd": "/", "noNewPrivileges": True,
-                    "env": [f"{name}={value}" for name, value in processes.ENVIRONMENT.items()], "capabilities": nobody},
+                    "env": [f"{name}={value}" for name, value in processes.ENVIRONMENT.items()],
+                    "capabilities": nobody},
         "root": {"path": root, "readonly": True},
         "hostname": "caisson",
         "mounts": [
             {"destination": "/proc", "type": "proc", "source": "proc"},
-            {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=65536k"]},
+            {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]},
             {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=1777"]},
             bind("/usr", "/usr"), bind("/etc", "/etc"), bind(workspace, INSIDE)],
         "linux": linux,
@@ -216,9 +217,9 @@ class Docker(Peer):
         folder = pathlib.Path(place.make_folder("docker"))
         host = f"unix://{folder}/socket"
         # A network namespace of its own: a daemon has an opinion about the host's packet filter.
-        argv = [need("unshare"), "--net", "--", need("dockerd"), "--data-root", str(folder / "data"), "--exec-root",
-                str(folder / "run"), "--pidfile", str(folder / "pid"), "--host", host, "--bridge=none", "--iptables=false",
-                "--ip6tables=false", "--config-file", str(folder / "none.json")]
+        argv = [need("unshare"), "--net", "--", need("dockerd"), "--data-root", str(folder / "data"),
+                "--exec-root", str(folder / "run"), "--pidfile", str(folder / "pid"), "--host", host,
+                "--bridge=none", "--iptables=false", "--ip6tables=false", "--config-file", str(folder / "none.json")]
         (folder / "none.json").write_text("{}")
         self.log = open(folder / "log", "wb")
         self.daemon = processes.popen(argv, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
@@ -239,10 +240,11 @@ class Docker(Peer):
             tar.wait()
 
     def arguments(self, argv):
-        volumes = [part for volume in ("/usr:/usr:ro", "/etc:/etc:ro", f"{self.source}:{INSIDE}:ro") for part in ("-v", volume)]
-        return ["--network=none", "--read-only", "--tmpfs", "/tmp:exec", *volumes, "--memory", str(MEMORY_BYTES), "--pids-limit",
-                str(PIDS), "--cpus=2", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--cgroup-parent", self.cgroup,
-                "--label", self.label, self.image, *argv]
+        shown = ("/usr:/usr:ro", "/etc:/etc:ro", f"{self.source}:{INSIDE}:ro")
+        volumes = [part for volume in shown for part in ("-v", volume)]
+        return ["--network=none", "--read-only", "--tmpfs", "/tmp:exec", *volumes, "--memory", str(MEMORY_BYTES),
+                "--pids-limit", str(PIDS), "--cpus=2", "--cap-drop=ALL", "--security-opt=no-new-privileges",
+                "--cgroup-parent", self.cgroup, "--label", self.label, self.image, *argv]
 
     def once(self, argv):
         return [*self.command, "run", "--rm", *self.arguments(argv)]
@@ -256,7 +258,7 @@ class Docker(Peer):
         return [*self.command, "exec", alive.name, *argv]
 
     def processes_besides_ours(self):
-        """Shims and containers of a daemon that was there before: found by the id of the container in their command line."""
+        """Shims and containers of a daemon that was there before: they have the container's id in their command line."""
         ids = processes.output_of([*self.command, "ps", "--quiet", "--no-trunc", "--filter", "label=" + self.label],
                                   DEADLINE_S)[0].split()
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]

@@ -4,8 +4,8 @@
 usage: ./dev bench --peers [--rounds N] [--only PEER]... [--json FILE] [--start-docker] [--write-docs] [--seed N]
        ./dev bench --peers --from FILE [--write-docs]
 
-Needs root to measure. What a peer cannot do is counted or named, never left out in silence. Exit status: 0 measured, 2 wrong use,
-3 nothing could be measured, 77 not root, 130 interrupted.
+Needs root to measure. What a peer cannot do is counted or named, never left out in silence. Exit status: 0 measured,
+2 wrong use, 3 nothing could be measured, 77 not root, 130 interrupted.
 """
 
 import argparse
@@ -41,12 +41,15 @@ def say(text):
 def parse(arguments):
     names = [kind.name for kind in KINDS]
     parser = argparse.ArgumentParser(prog="./dev bench --peers", description="Caisson and its peers side by side.")
-    parser.add_argument("--rounds", type=int, default=100, help="samples of start and exec; the rest follows (default: 100)")
-    parser.add_argument("--only", action="append", choices=names, metavar="PEER", help="besides the references; one of: " + ", ".join(names))
-    parser.add_argument("--json", metavar="FILE", help="write everything, every sample too, to FILE (-: standard output)")
+    parser.add_argument("--rounds", type=int, default=100,
+                        help="samples of start and exec; the rest follows (default: 100)")
+    parser.add_argument("--only", action="append", choices=names, metavar="PEER",
+                        help="besides the references; one of: " + ", ".join(names))
+    parser.add_argument("--json", metavar="FILE", help="write every sample, too, to FILE (-: standard output)")
     parser.add_argument("--start-docker", action="store_true", help="start a dockerd of its own for the run")
     parser.add_argument("--write-docs", action="store_true", help="write docs/peers.md and docs/peers.svg")
-    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: report what an earlier --json FILE holds")
+    parser.add_argument("--from", dest="source", metavar="FILE",
+                        help="measure nothing: report what an earlier --json FILE holds")
     parser.add_argument("--seed", type=int, default=None, help="for the order of rounds")
     options = parser.parse_args(arguments)
     if not 1 <= options.rounds <= 10000:
@@ -61,10 +64,10 @@ def parse(arguments):
 def machine():
     memory = next(line.split()[1] for line in open("/proc/meminfo") if line.startswith("MemTotal"))
     load = os.getloadavg()
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    models = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     hybrid = os.path.isdir("/sys/fs/cgroup/unified")
     v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
-    return {"kernel": platform.release(), "cpus": len(os.sched_getaffinity(0)), "processor": model,
+    return {"kernel": platform.release(), "cpus": len(os.sched_getaffinity(0)), "processor": models[0] if models else "unknown",
             "memory": f"{int(memory) // (1 << 20)} GiB", "cgroups": "v2" if v2 else "hybrid" if hybrid else "v1",
             "date": datetime.date.today().isoformat(), "load average before": f"{load[0]:.1f}"}
 
@@ -157,7 +160,8 @@ def main(arguments):
     finally:
         close(everyone, where)
     facts["seconds"] = round(time.monotonic() - begin)
-    described = [{"name": peer.name, "version": peer.version, "reason": peer.reason, "facts": peer.facts} for peer in everyone]
+    described = [{"name": peer.name, "version": peer.version, "reason": peer.reason, "facts": peer.facts}
+                 for peer in everyone]
     data = report.Data(facts, {"rounds": options.rounds, "seed": seed, "at_once": AT_ONCE}, described,
                        [one.as_json() for one in run.series.values()])
     write(data, options)

@@ -65,8 +65,8 @@ def library_samples(run, peer, name, measure):
     series = run.get(measure, peer, "ms")
     try:
         # It exits with 1 for a promise that is not kept, which is not what is asked here.
-        argv = ["/bin/sh", "-c", '"$@"; test $? -le 1', "sh", peer.bench, "--only", name, "--rounds", str(LIBRARY_SHARE),
-                "--quiet-rounds", "0", "--json", "-"]
+        argv = ["/bin/sh", "-c", '"$@"; test $? -le 1', "sh", peer.bench, "--only", name,
+                "--rounds", str(LIBRARY_SHARE), "--quiet-rounds", "0", "--json", "-"]
         for one in json.loads(processes.output_of(argv, DEADLINE_S)[0])["series"]:
             series.samples += one["samples_ms"]
             if one["failures"] or one["skipped"]:
@@ -169,7 +169,7 @@ def together(series, command_lines):
 
 
 def stay(run, count, costly_count):
-    """Many alive, each with a sleep in it: the memory of all that belongs to them but the sleep, and the time to start one."""
+    """Many alive, each with a sleep in it: the memory of all that belongs to them but the sleep; the time to start one."""
     run.say(f"{count} alive, {costly_count} of the costly ones")
     order = [peer for peer in run.peers if peer.name != "no sandbox"]
     run.random.shuffle(order)

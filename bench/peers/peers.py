@@ -1,8 +1,8 @@
 """What is measured, part one: programs that make a sandbox in the foreground, and the two references.
 
 A peer says how to run a command in a fresh sandbox, how to run one in a sandbox that is there, and how to keep a
-sandbox alive. All show the same files: the host's /usr and /etc, read-only, a /tmp of their own in memory, and the folder with
-what is to be run.
+sandbox alive. All show the same files: the host's /usr and /etc, read-only, a /tmp of their own in memory, and the
+folder with what is to be run.
 """
 
 import os
@@ -145,8 +145,9 @@ class Bubblewrap(Peer):
 
     def once(self, argv):
         links = [part for name in USR_LINKS for part in ("--symlink", "usr/" + name, "/" + name)]
-        return [self.program, "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", *links, "--ro-bind", "/etc",
-                "/etc", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", self.source, INSIDE, *argv]
+        return [self.program, "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", *links,
+                "--ro-bind", "/etc", "/etc", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+                "--ro-bind", self.source, INSIDE, *argv]
 
 
 class Nsjail(Peer):
@@ -165,7 +166,8 @@ class Nsjail(Peer):
         # Its own limits on file size, descriptors and CPU time are too low for a build; none of the others has such.
         devices = [part for name in ("null", "zero", "urandom") for part in ("-B", f"/dev/{name}:/dev/{name}")]
         return [self.program, "-q", "-Mo", "--chroot", self.root, "-R", "/usr", "-R", "/etc", *devices,
-                "-m", f"none:/tmp:tmpfs:size={MEMORY_BYTES}", "-R", f"{self.source}:{INSIDE}", "-t", "0", "--disable_rlimits", "--cwd", "/", "--", *argv]
+                "-m", f"none:/tmp:tmpfs:size={MEMORY_BYTES}", "-R", f"{self.source}:{INSIDE}", "-t", "0",
+                "--disable_rlimits", "--cwd", "/", "--", *argv]
 
 
 class Firejail(Peer):
@@ -181,8 +183,8 @@ class Firejail(Peer):
         self.workspace = place.workspace
 
     def once(self, argv):
-        return [self.program, "--quiet", "--noprofile", "--net=none", "--private-tmp", "--read-only=/", "--read-write=/tmp",
-                "--", *argv]
+        return [self.program, "--quiet", "--noprofile", "--net=none", "--private-tmp", "--read-only=/",
+                "--read-write=/tmp", "--", *argv]
 
     def inside(self, alive, argv):
         return [self.program, "--quiet", f"--join={alive.pid}", "--", *argv]

@@ -16,7 +16,8 @@ PR_SET_CHILD_SUBREAPER = 36
 PROC = pathlib.Path("/proc")
 LONGEST_REASON = 200
 REAP_EVERY_S = 0.02
-ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"}
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ENVIRONMENT = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": "/root"}
 
 
 class Failed(Exception):
@@ -152,8 +153,8 @@ class Diagnostics:
 
 
 def spawn(argv, diagnostics):
-    actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
-               (os.POSIX_SPAWN_DUP2, diagnostics.fd, 2)]
+    actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+               (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0), (os.POSIX_SPAWN_DUP2, diagnostics.fd, 2)]
     try:
         return os.posix_spawn(argv[0], argv, ENVIRONMENT, file_actions=actions, setpgroup=0)
     except OSError as error:
@@ -196,8 +197,8 @@ def output_of(argv, deadline_s, stdin=None):
 
 
 def run_and_reap(argv, deadline_s):
-    """Runs a program that waits for the end of others, which are children of this program and end for it only when this one takes
-    their status. Raises Failed when it did not exit with 0 in time."""
+    """Runs a program that waits for the end of others, which are children of this program and end for it only when
+    this one takes their status. Raises Failed when it did not exit with 0 in time."""
     with Diagnostics() as diagnostics:
         pid = spawn(argv, diagnostics)
         handle = os.pidfd_open(pid)

@@ -66,7 +66,8 @@ class Processes(unittest.TestCase):
             processes.Background(["/bin/sleep", "1000"], SHORT_S)
 
     def test_what_left_its_parent_is_still_found(self):
-        program = processes.Background(["/bin/sh", "-c", "(setsid sleep 1000 >/dev/null &); echo ready; exec sleep 1000"], LONG_S)
+        script = "(setsid sleep 1000 >/dev/null &); echo ready; exec sleep 1000"
+        program = processes.Background(["/bin/sh", "-c", script], LONG_S)
         found = processes.descendants(os.getpid())
         program.stop()
         left = processes.descendants(os.getpid())
@@ -74,7 +75,8 @@ class Processes(unittest.TestCase):
         self.assertEqual((len(found), len(left)), (2, 1))
 
     def test_who_waits_for_an_orphan_sees_its_end(self):
-        program = processes.Background(["/bin/sh", "-c", "(setsid sleep 1000 >/dev/null & echo $!); sleep 1000"], LONG_S)
+        script = "(setsid sleep 1000 >/dev/null & echo $!); sleep 1000"
+        program = processes.Background(["/bin/sh", "-c", script], LONG_S)
         orphan = program.first_line
         program.stop()
         script = f"kill {orphan}; while kill -0 {orphan} 2>/dev/null; do sleep 0.01; done"

@@ -12,16 +12,18 @@ CALLS = {
 INTRODUCTION = """\
 # Caisson and its peers, side by side
 
-Written by `./dev bench --peers --write-docs`; do not edit. All peers were measured in one run, in a new order each round, as root, with the same
-files: the host's `/usr` and `/etc`, read-only, and a `/tmp` in memory. Numbers are medians unless a column says otherwise. A number here is
-true of the machine below on that day; ratios carry further than milliseconds. A failure is counted, and has no time.
+Written by `./dev bench --peers --write-docs`; do not edit. All peers were measured in one run, in a new order each round,
+as root, with the same files: the host's `/usr` and `/etc`, read-only, and a `/tmp` in memory. Numbers are medians unless
+a column says otherwise. A number here is true of the machine below on that day; ratios carry further than milliseconds.
+A failure is counted, and has no time.
 
 ![Plot of the tables below](peers.svg)
 """
 NOTES = """\
 ## What is not the same
 
-A number is only fair beside what it buys. What is here is set up by the command lines that were measured, which is not all that each can do.
+A number is only fair beside what it buys. What is here is set up by the command lines that were measured, which is not
+all that each can do.
 """
 
 
@@ -93,7 +95,8 @@ class Table:
     def as_markdown(self):
         rule = [":---" if self.words or i == 0 else "---:" for i in range(len(self.columns))]
         lines = [f"## {self.title}", ""] + ([self.note, ""] if self.note else [])
-        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in [self.columns, rule, *self.rows]]
+        for row in [self.columns, rule, *self.rows]:
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
         return "\n".join(lines) + "\n"
 
 
@@ -106,7 +109,8 @@ def times(data, measure, title, note):
             rows.append([name, str(len(samples)), str(failures), number(min(samples, default=None))]
                         + [number(percentile(samples, percent)) for percent in (50, 99)]
                         + [number(data.ratio(measure, name, base)) for base in (FLOOR, BUBBLEWRAP)])
-    return Table(title, note, ["peer", "n", "failed", "min ms", "p50 ms", "p99 ms", "× unshare", "× bubblewrap"], rows)
+    columns = ["peer", "n", "failed", "min ms", "p50 ms", "p99 ms", "× unshare", "× bubblewrap"]
+    return Table(title, note, columns, rows)
 
 
 def crowds(data, counts):
@@ -116,20 +120,21 @@ def crowds(data, counts):
         cells = [text for count in counts for text in (number(data.median(f"at_once_{count}", peer["name"])),
                                                        str(data.failures(f"at_once_{count}", peer["name"])))]
         rows.append([peer["name"], *cells])
-    return Table("At once", "Started together, each runs `true`: until the last has ended. A failure is one sandbox.", columns, rows)
+    note = "Started together, each runs `true`: until the last has ended. A failure is one sandbox."
+    return Table("At once", note, columns, rows)
 
 
 def alive(data):
     rows = []
     for peer in data.measured():
         name = peer["name"]
-        if failures := data.failures("alive_pss", name) or data.samples("alive_pss", name):
-            failures = data.failures("alive_pss", name)
-            rows.append([name, number(data.median("alive", name), 1), str(failures), number(data.median("alive_pss", name)),
-                         number(data.median("alive_start", name))])
-    note = ("Each with a `sleep` in it. PSS: the memory of all processes that belong to them, a page that several share counted in parts, without "
-            "the `sleep` (gVisor's is a part of its kernel) and without a daemon that was there before. runc and crun leave nothing running "
-            "but the `sleep`: whoever uses them has a supervisor, which is not counted.")
+        failures = data.failures("alive_pss", name)
+        if failures or data.samples("alive_pss", name):
+            rows.append([name, number(data.median("alive", name), 1), str(failures),
+                         number(data.median("alive_pss", name)), number(data.median("alive_start", name))])
+    note = ("Each with a `sleep` in it. PSS: the memory of all processes that belong to them, a page that several share "
+            "counted in parts, without the `sleep` (gVisor's is a part of its kernel) and without Docker's daemon. runc "
+            "and crun leave nothing running but the `sleep`: whoever uses them has a supervisor, which is not counted.")
     return Table("Alive", note, ["peer", "alive", "failed", "PSS each, MiB", "to start one, ms"], rows)
 
 
@@ -144,9 +149,12 @@ def calls(data):
     for peer in data.measured():
         ratios = [data.ratio(measure, peer["name"], NATIVE) for measure in measures]
         if peer["name"] != NATIVE and any(ratios):
-            rows.append([peer["name"], *(number(ratio * 100) + " %" if ratio is not None else NOTHING for ratio in ratios)])
-    return Table("Inside", "How often a second one process gets a thing done; for the peers, in percent of that without a sandbox. pipe: a byte to another "
-                 "process and back; process: started and ended; 4 KiB file: made, written, removed; write, read: blocks of 1 MiB.", columns, rows)
+            cells = [number(ratio * 100) + " %" if ratio is not None else NOTHING for ratio in ratios]
+            rows.append([peer["name"], *cells])
+    note = ("How often a second one process gets a thing done; for the peers, in percent of that without a sandbox. pipe: a "
+            "byte to another process and back; process: started and ended; 4 KiB file: made, written, removed; write, "
+            "read: blocks of 1 MiB.")
+    return Table("Inside", note, columns, rows)
 
 
 def work(data):
@@ -155,19 +163,23 @@ def work(data):
         name = peer["name"]
         cells = []
         for measure in ("build", "tests"):
-            cells += [number(data.median(measure, name)), number(data.ratio(measure, name, NATIVE)), str(data.failures(measure, name))]
+            cells += [number(data.median(measure, name)), number(data.ratio(measure, name, NATIVE)),
+                      str(data.failures(measure, name))]
         if any(data.samples(measure, name) or data.failures(measure, name) for measure in ("build", "tests")):
             rows.append([name, *cells])
-    return Table("Real work", "A program of 25 C files built with `make -j2`, and the test suite of a Python project, each in a fresh sandbox.",
+    note = ("A program of 25 C files built with `make -j2`, and the test suite of a Python project, each in a fresh "
+            "sandbox.")
+    return Table("Real work", note,
                  ["peer", "build ms", "× outside", "failed", "tests ms", "× outside", "failed"], rows)
 
 
 def measured_tables(data):
     """All tables that have a row."""
     return [table for table in (
-        times(data, "start", "Start", "A sandbox made, `true` run in it, removed. `caisson library`: one engine makes them all, as a daemon "
-                                      "does; the others are a process each time."),
-        times(data, "exec", "Another command", "`true` in a sandbox that is there. `unshare`: with `nsenter`, which confines nothing."),
+        times(data, "start", "Start", "A sandbox made, `true` run in it, removed. `caisson library`: one engine makes them "
+                                      "all, as a daemon does; the others are a process each time."),
+        times(data, "exec", "Another command", "`true` in a sandbox that is there. `unshare`: with `nsenter`, which "
+                                               "confines nothing."),
         crowds(data, data.options["at_once"]), alive(data), calls(data), work(data)) if table.rows]
 
 
@@ -179,7 +191,8 @@ def versions(data):
 def differences(data):
     peers = data.measured()
     columns = ["peer", *(peers[0]["facts"] if peers else ())]
-    return Table("What is not the same", "", columns, [[peer["name"], *peer["facts"].values()] for peer in peers], words=True)
+    rows = [[peer["name"], *peer["facts"].values()] for peer in peers]
+    return Table("What is not the same", "", columns, rows, words=True)
 
 
 def first_failures(data):
@@ -194,7 +207,8 @@ def as_text(data):
 
 
 def as_markdown(data):
-    machine = Table("Machine", "", ["what", "value"], [[key, str(value)] for key, value in data.machine.items()], words=True)
+    facts = [[key, str(value)] for key, value in data.machine.items()]
+    machine = Table("Machine", "", ["what", "value"], facts, words=True)
     unlike = differences(data).as_markdown().split("\n", 2)[2]
     parts = [INTRODUCTION, *(table.as_markdown() for table in measured_tables(data)), NOTES + "\n" + unlike]
     parts += [table.as_markdown() for table in (machine, versions(data), first_failures(data)) if table.rows]

@@ -17,11 +17,13 @@ def peer(name, reason="", **facts):
 
 
 def series(measure, name, samples, failures=0, first_failure="", unit="ms"):
-    return {"measure": measure, "peer": name, "unit": unit, "samples": samples, "failures": failures, "first_failure": first_failure}
+    return {"measure": measure, "peer": name, "unit": unit, "samples": samples, "failures": failures,
+            "first_failure": first_failure}
 
 
 def collected(*all_series, peers=("no sandbox", "unshare", "bubblewrap", "caisson run")):
-    return report.Data({"kernel": "6.18"}, {"rounds": 3, "seed": 1, "at_once": (16, 50)}, [peer(name) for name in peers], all_series)
+    options = {"rounds": 3, "seed": 1, "at_once": (16, 50)}
+    return report.Data({"kernel": "6.18"}, options, [peer(name) for name in peers], all_series)
 
 
 def row_of(table, name):
@@ -45,7 +47,8 @@ class Percentiles(unittest.TestCase):
 
 class Numbers(unittest.TestCase):
     def test_have_three_digits_and_no_exponent(self):
-        for value, text in ((None, "-"), (0, "0"), (0.0123456, "0.0123"), (1.5, "1.50"), (12.345, "12.3"), (1234567.8, "1,234,568")):
+        for value, text in ((None, "-"), (0, "0"), (0.0123456, "0.0123"), (1.5, "1.50"), (12.345, "12.3"),
+                            (1234567.8, "1,234,568")):
             self.assertEqual(report.number(value), text)
 
 
@@ -119,12 +122,17 @@ class Reports(unittest.TestCase):
         self.assertLess(float(marks[0].get("cx")), float(marks[1].get("cx")))
         self.assertLess(float(marks[1].get("cx")), plot.WIDTH)
 
-    def test_an_axis_ends_at_powers_of_ten(self):
-        scale = plot.Scale([3.0, 250.0])
-        self.assertEqual(scale.ticks(), [1.0, 10.0, 100.0, 1000.0])
-        self.assertEqual(scale.at(1.0), plot.LEFT)
-        self.assertEqual(scale.at(1000.0), plot.WIDTH - plot.RIGHT)
-        self.assertAlmostEqual(scale.at(10.0) - scale.at(1.0), scale.at(100.0) - scale.at(10.0))
+    def test_an_axis_ends_at_round_numbers_and_is_logarithmic(self):
+        scale = plot.Scale([3.0, 430.0])
+        self.assertEqual(scale.ticks(), [2.0, 10.0, 100.0, 500.0])
+        self.assertEqual(scale.at(2.0), plot.LEFT)
+        self.assertEqual(scale.at(500.0), plot.WIDTH - plot.RIGHT)
+        self.assertAlmostEqual(scale.at(20.0) - scale.at(2.0), scale.at(200.0) - scale.at(20.0))
+
+    def test_an_axis_has_all_steps_when_they_are_few(self):
+        self.assertEqual(plot.Scale([11000.0, 19000.0]).ticks(), [10000.0, 20000.0])
+        self.assertEqual(plot.Scale([0.3, 0.3]).ticks(), [0.2, 0.5])
+        self.assertEqual(plot.Scale([5.0, 5.0]).ticks(), [5.0, 10.0])
 
 
 if __name__ == "__main__":
