@@ -92,6 +92,13 @@ void AddVerdict(std::ostringstream& out, const Verdict& verdict) {
       << std::setw(kNumberWidth) << Extra(verdict, 3, "-") << "  " << AnswerOf(verdict.standing) << '\n';
 }
 
+// In the order they were taken.
+std::string TimesJson(const Samples& samples) {
+  std::string list = "[";
+  for (const auto time : samples.times()) list += (list.size() > 1 ? ", " : "") + Fixed(Milliseconds(time), 6, "");
+  return list + "]";
+}
+
 void AddSeriesJson(std::ostringstream& out, const std::vector<Series>& all, const Series& one) {
   const auto summary = one.samples.Summarize();
   const auto time = [&](std::chrono::nanoseconds Summary::* member) {
@@ -104,7 +111,8 @@ void AddSeriesJson(std::ostringstream& out, const std::vector<Series>& all, cons
       << ", \"p50_ms\": " << time(&Summary::p50) << ", \"p99_ms\": " << time(&Summary::p99)
       << ", \"ratio_to_fork_exec\": " << Fixed(RatioTo(all, one, kForkExec), 4, "null")
       << ", \"ratio_to_floor\": " << Fixed(RatioTo(all, one, kFloor), 4, "null")
-      << ", \"ratio_to_bubblewrap\": " << Fixed(RatioTo(all, one, kBubblewrap), 4, "null") << "}";
+      << ", \"ratio_to_bubblewrap\": " << Fixed(RatioTo(all, one, kBubblewrap), 4, "null")
+      << ", \"samples_ms\": " << TimesJson(one.samples) << "}";
 }
 
 void AddVerdictJson(std::ostringstream& out, const Verdict& verdict) {
