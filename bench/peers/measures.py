@@ -169,7 +169,7 @@ def together(series, command_lines):
 
 
 def stay(run, count, costly_count):
-    """Many alive, each with a sleep in it: the memory of all that belongs to them but the sleep; the time to start one."""
+    """Many alive with a sleep in each: the memory of all that belongs to them but the sleep; the time to start one."""
     run.say(f"{count} alive, {costly_count} of the costly ones")
     order = [peer for peer in run.peers if peer.name != "no sandbox"]
     run.random.shuffle(order)
