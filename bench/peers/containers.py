@@ -13,6 +13,7 @@ from processes import Failed
 
 DEADLINE_S = 30
 START_DEADLINE_S = 60
+DOCKER_REMEDY = "Debian's package docker.io"
 NAMESPACES = ("pid", "network", "ipc", "uts", "mount")
 SLEEP = ["/bin/sleep", "3600"]
 
@@ -200,7 +201,7 @@ class Docker(Peer):
         self.cgroup = "/" + place.cgroup
         self.label = f"caisson-peers={os.getpid()}"
         self.counter = itertools.count()
-        self.command = [need("docker")]
+        self.command = [need("docker", DOCKER_REMEDY)]
         if self.start_daemon:
             self.start(place)
         elif host := os.environ.get("DOCKER_HOST"):
@@ -217,7 +218,7 @@ class Docker(Peer):
         folder = pathlib.Path(place.make_folder("docker"))
         host = f"unix://{folder}/socket"
         # A network namespace of its own: a daemon has an opinion about the host's packet filter.
-        argv = [need("unshare"), "--net", "--", need("dockerd"), "--data-root", str(folder / "data"),
+        argv = [need("unshare"), "--net", "--", need("dockerd", DOCKER_REMEDY), "--data-root", str(folder / "data"),
                 "--exec-root", str(folder / "run"), "--pidfile", str(folder / "pid"), "--host", host,
                 "--bridge=none", "--iptables=false", "--ip6tables=false", "--config-file", str(folder / "none.json")]
         (folder / "none.json").write_text("{}")
@@ -258,7 +259,7 @@ class Docker(Peer):
         return [*self.command, "exec", alive.name, *argv]
 
     def processes_besides_ours(self):
-        """Shims and containers of a daemon that was there before: they have the container's id in their command line."""
+        """Shims and containers of a daemon that was there before: the container's id is in their command line."""
         ids = processes.output_of([*self.command, "ps", "--quiet", "--no-trunc", "--filter", "label=" + self.label],
                                   DEADLINE_S)[0].split()
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]

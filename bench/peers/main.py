@@ -67,7 +67,8 @@ def machine():
     models = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     hybrid = os.path.isdir("/sys/fs/cgroup/unified")
     v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
-    return {"kernel": platform.release(), "cpus": len(os.sched_getaffinity(0)), "processor": models[0] if models else "unknown",
+    return {"kernel": platform.release(), "cpus": len(os.sched_getaffinity(0)),
+            "processor": models[0] if models else "unknown",
             "memory": f"{int(memory) // (1 << 20)} GiB", "cgroups": "v2" if v2 else "hybrid" if hybrid else "v1",
             "date": datetime.date.today().isoformat(), "load average before": f"{load[0]:.1f}"}
 

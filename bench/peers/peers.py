@@ -26,12 +26,11 @@ FACTS = ("user namespace", "network", "limits", "system call filter", "root file
 ROOT_IS_ROOT = "yes; root inside is the host's"
 
 
-def need(*names):
-    """The path of a program, the first of `names` that there is."""
-    for name in names:
-        if path := shutil.which(name, path=processes.ENVIRONMENT["PATH"]):
-            return path
-    raise Failed(f"{names[0]} is not installed (./dev setup --peers)")
+def need(name, remedy="./dev setup --peers"):
+    """The path of a program. Raises Failed when it is not there."""
+    if path := shutil.which(name, path=processes.PATH):
+        return path
+    raise Failed(f"{name} is not installed ({remedy})")
 
 
 def first_line(argv):

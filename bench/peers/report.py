@@ -2,9 +2,11 @@
 
 import json
 import math
+import textwrap
 
 FLOOR, BUBBLEWRAP, NATIVE = "unshare", "bubblewrap", "no sandbox"
 NOTHING = "-"
+TEXT_WIDTH = 110
 CALLS = {
     "getppid": "getppid", "clock_gettime": "clock_gettime", "open_close": "open, close", "pipe_round_trip": "pipe",
     "process": "process", "small_file": "4 KiB file", "write_mib": "write", "read_mib": "read",
@@ -15,7 +17,8 @@ INTRODUCTION = """\
 Written by `./dev bench --peers --write-docs`; do not edit. All peers were measured in one run, in a new order each round,
 as root, with the same files: the host's `/usr` and `/etc`, read-only, and a `/tmp` in memory. Numbers are medians unless
 a column says otherwise. A number here is true of the machine below on that day; ratios carry further than milliseconds.
-A failure is counted, and has no time.
+A failure is counted, and has no time. Docker Engine and gVisor take part in every fifth round, and the library's benchmark
+takes ten samples at a time.
 
 ![Plot of the tables below](peers.svg)
 """
@@ -85,7 +88,7 @@ class Table:
 
     def as_text(self):
         widths = [max(len(row[i]) for row in [self.columns, *self.rows]) for i in range(len(self.columns))]
-        lines = [self.title, self.note] if self.note else [self.title]
+        lines = [self.title, *textwrap.wrap(self.note, TEXT_WIDTH)]
         for row in [self.columns, *self.rows]:
             cells = [cell.ljust(width) if self.words or i == 0 else cell.rjust(width)
                      for i, (cell, width) in enumerate(zip(row, widths))]
