@@ -55,7 +55,7 @@ TEST(FileReply, RefusesWhatWasCutOff) {
 TEST(FileReply, SaysAStepShortAndSafely) {
   proto::FileReply reply = Complete();
   reply.set_error(13);
-  reply.set_step("\x1b[2J" + std::string(10'000, 'x'));
+  reply.set_step("\x1b[2J\xff" + std::string(10'000, 'x'));
   const auto read = ReadFileReply(Saying(reply), "/tmp");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), Code::kPermissionDenied);
