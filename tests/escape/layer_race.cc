@@ -30,8 +30,8 @@ constexpr long kRoundsLong = 1'000'000;
 constexpr unsigned kDeadlineSeconds = 120;
 constexpr unsigned kDeadlineSecondsLong = 3600;
 
-constexpr std::string_view kOwn = "own";
-constexpr std::string_view kSecret = "secret";
+constexpr std::string_view kOwnText = "own";
+constexpr std::string_view kSecretText = "secret";
 
 // What one use of the contested name met.
 enum class Met { kOwn, kNothing, kSecret };
@@ -44,7 +44,8 @@ class ContestedFolder {
     std::filesystem::create_directory(layer_);
     std::filesystem::create_directory(host_);
     Refill();
-    is_valid_ = WriteSmallFile(host_ + "/file", kSecret) && ::symlink(host_.c_str(), (layer_ + "/link").c_str()) == 0;
+    is_valid_ =
+        WriteSmallFile(host_ + "/file", kSecretText) && ::symlink(host_.c_str(), (layer_ + "/link").c_str()) == 0;
     struct stat status{};
     if (::stat((host_ + "/file").c_str(), &status) == 0) secret_inode_ = status.st_ino;
     other_ = std::thread([this] {
@@ -62,7 +63,7 @@ class ContestedFolder {
   const std::string& layer() const { return layer_; }
   ino_t secret_inode() const { return secret_inode_; }
   bool SecretIsThere() const { return ::access((host_ + "/file").c_str(), F_OK) == 0; }
-  void RestoreSecret() const { (void)!WriteSmallFile(host_ + "/file", kSecret); }
+  void RestoreSecret() const { (void)!WriteSmallFile(host_ + "/file", kSecretText); }
   os::Fd Open() const { return os::Fd(::open(layer_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
 
   // Makes what a removal took. Either name may be the folder's at this moment, and neither may be there.
@@ -71,7 +72,7 @@ class ContestedFolder {
     ::mkdir(folder.c_str(), 0755);
     const os::Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const os::Fd file(fd.valid() ? ::openat(fd.get(), "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1);
-    if (file.valid()) (void)!::write(file.get(), kOwn.data(), kOwn.size());
+    if (file.valid()) (void)!::write(file.get(), kOwnText.data(), kOwnText.size());
   }
   void RestoreLink() const { (void)!::symlink(host_.c_str(), (layer_ + "/link").c_str()); }
 
@@ -91,10 +92,10 @@ class ContestedFolder {
 };
 
 Met WhatIsIn(const os::Fd& fd) {
-  char content[kSecret.size()] = {};
+  char content[kSecretText.size()] = {};
   const ssize_t count = fd.valid() ? ::read(fd.get(), content, sizeof(content)) : -1;
   if (count <= 0) return Met::kNothing;
-  return kSecret.starts_with(std::string_view(content, static_cast<std::size_t>(count))) ? Met::kSecret : Met::kOwn;
+  return kSecretText.starts_with(std::string_view(content, static_cast<std::size_t>(count))) ? Met::kSecret : Met::kOwn;
 }
 
 bool IsFolder(const std::string& path) {
@@ -154,15 +155,16 @@ constexpr Contest kContests[] = {
     {"remove by RemoveTree", false, RemoveByRemover},
 };
 
-// A contest goes on past its rounds until it has met both sides of the name, or the control has won.
+// A contest goes on past its rounds until it has met both sides of the name, or, as the control must, has been led
+// astray.
 bool HoldContest(const Contest& contest, long rounds) {
   const ContestedFolder contested;
   if (!contested.valid()) return false;
   long met[3] = {};
   const auto count = [&met](Met what) -> long& { return met[static_cast<std::size_t>(what)]; };
   const auto is_decided = [&] {
-    if (contest.is_control) return count(Met::kSecret) > 0;
-    return count(Met::kOwn) > 0 && count(Met::kNothing) > 0;
+    if (count(Met::kSecret) > 0) return true;
+    return !contest.is_control && count(Met::kOwn) > 0 && count(Met::kNothing) > 0;
   };
   long round = 0;
   for (; round < rounds || !is_decided(); ++round) ++count(contest.use(contested));
@@ -177,6 +179,7 @@ int Main(int count, char** arguments) {
     std::fputs("usage: layer_race [--long]\n", stderr);
     return 2;
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   ::alarm(is_long ? kDeadlineSecondsLong : kDeadlineSeconds);
   int status = 0;
   for (const Contest& contest : kContests) {
