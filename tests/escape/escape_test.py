@@ -210,6 +210,8 @@ def main() -> int:
     parser.add_argument("--side", required=True, choices=[*COLUMNS, *MANNERS, "crash"])
     parser.add_argument("--long", action="store_true", help="a million rounds of each race instead of ten thousand")
     options = parser.parse_args()
+    if options.long:
+        LIMITS[LIMITS.index("120s")] = "600s"
     rounds = f"--rounds={1_000_000 if options.long else 10_000}"
     try:
         if os.geteuid() != 0:

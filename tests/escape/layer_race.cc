@@ -4,6 +4,7 @@
 // usage: layer_race [--long]; exit status 0 when only the control was led astray.
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ class ContestedFolder {
     struct stat status{};
     if (::stat((host_ + "/file").c_str(), &status) == 0) secret_inode_ = status.st_ino;
     other_ = std::thread([this] {
-      while (!stop_.load(std::memory_order_relaxed)) Exchange();
+      for (; !stop_.load(std::memory_order_relaxed); ++moves_) Exchange();
     });
   }
   ContestedFolder(const ContestedFolder&) = delete;
@@ -74,6 +75,10 @@ class ContestedFolder {
     const os::Fd file(fd.valid() ? ::openat(fd.get(), "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1);
     if (file.valid()) (void)!::write(file.get(), kOwnText.data(), kOwnText.size());
   }
+  // Returns when the other thread has made a move.
+  void AwaitMove() const {
+    for (const unsigned seen = moves_; moves_ == seen;) ::sched_yield();
+  }
   void RestoreLink() const { (void)!::symlink(host_.c_str(), (layer_ + "/link").c_str()); }
 
  private:
@@ -88,6 +93,7 @@ class ContestedFolder {
   bool is_valid_ = false;
   ino_t secret_inode_ = 0;
   std::atomic<bool> stop_ = false;
+  std::atomic<unsigned> moves_ = 0;
   std::thread other_;
 };
 
@@ -103,18 +109,23 @@ bool IsFolder(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-Met ReadByPath(const ContestedFolder& contested) {
+// How the control takes its time between check and use. On a busy machine two threads hardly ever run at the same
+// moment.
+enum class Pace { kFast, kAwaitMove };
+
+Met ReadByPath(const ContestedFolder& contested, Pace pace) {
   const std::string folder = contested.layer() + "/folder";
   if (!IsFolder(folder)) return Met::kNothing;
+  if (pace == Pace::kAwaitMove) contested.AwaitMove();
   return WhatIsIn(os::Fd(::open((folder + "/file").c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
-Met ReadByReader(const ContestedFolder& contested) {
+Met ReadByReader(const ContestedFolder& contested, Pace) {
   storage::TreeReader reader(contested.Open());
   return WhatIsIn(reader.OpenFile("folder/file"));
 }
 
-Met StampByReader(const ContestedFolder& contested) {
+Met StampByReader(const ContestedFolder& contested, Pace) {
   storage::TreeReader reader(contested.Open());
   const auto stamp = reader.Stamp("folder/file");
   if (!stamp) return Met::kNothing;
@@ -130,14 +141,15 @@ Met AfterRemoval(const ContestedFolder& contested) {
   return is_led_astray ? Met::kSecret : Met::kOwn;
 }
 
-Met RemoveByPath(const ContestedFolder& contested) {
+Met RemoveByPath(const ContestedFolder& contested, Pace pace) {
   const std::string folder = contested.layer() + "/folder";
   if (!IsFolder(folder)) return Met::kNothing;
+  if (pace == Pace::kAwaitMove) contested.AwaitMove();
   ::unlink((folder + "/file").c_str());
   return AfterRemoval(contested);
 }
 
-Met RemoveByRemover(const ContestedFolder& contested) {
+Met RemoveByRemover(const ContestedFolder& contested, Pace) {
   const os::Fd layer = contested.Open();
   const bool removed = storage::RemoveTree(layer.get(), "folder").has_value();
   const Met met = AfterRemoval(contested);
@@ -147,7 +159,7 @@ Met RemoveByRemover(const ContestedFolder& contested) {
 struct Contest {
   const char* name;
   bool is_control;
-  Met (*use)(const ContestedFolder&);
+  Met (*use)(const ContestedFolder&, Pace);
 };
 constexpr Contest kContests[] = {
     {"read by path (control)", true, ReadByPath},     {"read by TreeReader", false, ReadByReader},
@@ -167,7 +179,9 @@ bool HoldContest(const Contest& contest, long rounds) {
     return !contest.is_control && count(Met::kOwn) > 0 && count(Met::kNothing) > 0;
   };
   long round = 0;
-  for (; round < rounds || !is_decided(); ++round) ++count(contest.use(contested));
+  for (; round < rounds || !is_decided(); ++round) {
+    ++count(contest.use(contested, round < rounds ? Pace::kFast : Pace::kAwaitMove));
+  }
   std::printf("%-26s %8ld rounds: %8ld own, %8ld refused, %8ld of the host\n", contest.name, round, count(Met::kOwn),
               count(Met::kNothing), count(Met::kSecret));
   return contest.is_control || count(Met::kSecret) == 0;
