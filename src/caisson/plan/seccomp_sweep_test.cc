@@ -20,8 +20,8 @@ constexpr std::uint32_t kX32 = 0x40000000;
 
 // Also one bit away from our own, and none at all.
 constexpr std::uint32_t kOtherArchitectures[] = {AUDIT_ARCH_I386,
-                                                 AUDIT_ARCH_X86_64 & ~__AUDIT_ARCH_LE,
-                                                 AUDIT_ARCH_X86_64 & ~__AUDIT_ARCH_64BIT,
+                                                 AUDIT_ARCH_X86_64 ^ __AUDIT_ARCH_LE,
+                                                 AUDIT_ARCH_X86_64 ^ __AUDIT_ARCH_64BIT,
                                                  AUDIT_ARCH_X86_64 | __AUDIT_ARCH_CONVENTION_MIPS64_N32,
                                                  AUDIT_ARCH_X86_64 ^ 1u,
                                                  AUDIT_ARCH_AARCH64,
