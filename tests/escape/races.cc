@@ -2,6 +2,7 @@
 // uses it. Outside the check is all there is, and the race is won; inside what the loser gets must be all there is.
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,20 +45,26 @@ struct Tally {
 constexpr long kEnoughMeetings = 10;
 
 // Repeats `round` while `disturb` runs beside it: `--rounds` times, and on until the two have met often enough for the
-// result to mean something. The deadline ends it where that never happens.
+// result to mean something. On a busy machine the two threads hardly ever run at the same moment: in the rounds beyond
+// those asked for, what `round` calls between check and use waits for a move of the other.
 template <typename Disturb, typename Round>
 Outcome Race(const Context& context, Disturb disturb, Round round) {
   const std::string* rounds = context.Find("rounds");
   const long wanted = rounds == nullptr ? 10000 : std::atol(rounds->c_str());
-  ::alarm(static_cast<unsigned>(60 + wanted / 10000));
+  ::alarm(static_cast<unsigned>(30 + wanted / 20000));
   std::atomic<bool> stop = false;
+  std::atomic<unsigned> moves = 0;
   std::thread other([&] {
-    while (!stop.load(std::memory_order_relaxed)) disturb();
+    for (; !stop.load(std::memory_order_relaxed); ++moves) disturb();
   });
   Tally tally;
+  const auto between = [&] {
+    if (tally.rounds <= wanted) return;
+    for (const unsigned seen = moves; moves == seen;) ::sched_yield();
+  };
   while (tally.rounds < wanted || tally.won + tally.refused < kEnoughMeetings) {
     ++tally.rounds;
-    round(tally);
+    round(tally, between);
   }
   stop = true;
   other.join();
@@ -78,9 +85,10 @@ Outcome RacePathInMemory(const Context& context) {
   std::atomic_ref<char> last(path.back());
   return Race(
       context, [&] { last ^= 'a' ^ 'b'; },
-      [&](Tally& tally) {
+      [&](Tally& tally, const auto& between) {
         struct stat status{};
         if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+        between();
         const os::Fd fd(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC, 0)));
         tally.Count(fd, errno);
       });
@@ -103,9 +111,10 @@ Outcome RaceFolderAgainstLink(const Context& context) {
     return ::syscall(SYS_renameat2, AT_FDCWD, folder.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
   };
   if (exchange() != 0 || exchange() != 0) return NotRun("cannot exchange a folder and a link");
-  return Race(context, exchange, [&](Tally& tally) {
+  return Race(context, exchange, [&](Tally& tally, const auto& between) {
     struct stat status{};
     if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
+    between();
     const os::Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     tally.Count(fd, errno);
   });

@@ -15,7 +15,6 @@
 
 #include "caisson/os/fd.h"
 #include "escape/probe.h"
-#include "escape/scratch.h"
 
 namespace caisson::escape {
 namespace {
@@ -133,18 +132,6 @@ Outcome TakeRealTimeIo(const Context&) {
   return FromReturn(::syscall(SYS_ioprio_set, kWhoProcess, 0, kRealTimeClass));
 }
 
-Outcome FillInodes(const Context& context) {
-  const std::size_t count = Number(context, "inodes");
-  if (count == 0) return NotRun("needs --inodes");
-  const Scratch scratch;
-  if (!scratch.valid()) return NotRun("no scratch directory");
-  for (std::size_t made = 0; made < count; ++made) {
-    const os::Fd fd(::open(scratch.File(std::to_string(made)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    if (!fd.valid()) return Refused(errno, std::to_string(made) + " files");
-  }
-  return Succeeded();
-}
-
 Outcome StartManyThreads(const Context& context) {
   const std::size_t count = Number(context, "forks");
   if (count == 0) return NotRun("needs --forks");
@@ -171,7 +158,6 @@ Probes ResourceProbes() {
       {"timers_many", "H21", "make more timers than the limit", MakeManyTimers},
       {"io_real_time", "H15", "take the real-time class of disk work", TakeRealTimeIo},
       {"thread_many", "H1", "start more threads than the limit", StartManyThreads},
-      {"fill_inodes", "H2", "make more files than the disk limit holds", FillInodes},
       {"fork_many", "H1", "start more processes than the limit", ForkMany},
       {"fill_shm", "H4", "write more to /dev/shm than the sandbox has memory", FillSharedMemory},
       {"fill_disk", "H3", "write more to /tmp than the disk limit", FillDisk},

@@ -5,7 +5,7 @@ import pty
 import subprocess
 import tempfile
 
-DEADLINE_S = 240
+DEADLINE_S = 720
 
 # Starts "$@" in a session of its own, once whoever started it is gone and process 1 has become its parent. `cat` holds
 # the result back until the last writer has ended.

@@ -69,8 +69,9 @@ Outcome OnOwnTerminal(unsigned long request, char* argument) {
   return FromReturn(::syscall(SYS_ioctl, STDIN_FILENO, request, argument));
 }
 
+// A line's end, which the terminal shows before the result instead of inside it.
 Outcome TypeIntoOwnTerminal(const Context&) {
-  char key = '#';
+  char key = '\n';
   return OnOwnTerminal(TIOCSTI, &key);
 }
 

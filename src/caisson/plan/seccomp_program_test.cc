@@ -24,25 +24,13 @@
 
 #include "caisson/plan/bpf_interpreter.h"
 #include "caisson/plan/syscall_table.h"
+#include "caisson/plan/verdict_oracle.h"
 
 namespace caisson::plan {
 namespace {
 
-using Arguments = std::array<std::uint64_t, 6>;
-
 constexpr std::uint64_t kHighNoise = 0xa5a5a5a500000000;
 constexpr std::uint32_t kArchitectures[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64};
-constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
-
-constexpr std::uint32_t Errno(int error) { return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error); }
-
-seccomp_data CallOf(std::uint32_t number, std::uint32_t architecture, const Arguments& arguments) {
-  seccomp_data call = {};
-  call.nr = static_cast<int>(number);
-  call.arch = architecture;
-  std::copy(arguments.begin(), arguments.end(), call.args);
-  return call;
-}
 
 // What the kernel does when both filters are installed: the stricter verdict, or kGuest alone for PID 1.
 std::uint32_t RunBoth(std::uint32_t number, const Arguments& arguments) {
@@ -59,43 +47,6 @@ std::uint32_t RunByName(std::string_view name, const Arguments& arguments) {
   }
   ADD_FAILURE() << name << " is not in the table";
   return kKill;
-}
-
-// The oracle: reads the table as its header describes it, and knows nothing of programs.
-bool Holds(const Condition& condition, const Arguments& arguments) {
-  const std::uint64_t argument = arguments[condition.argument];
-  const auto half = static_cast<std::uint32_t>(condition.half == Half::kLow ? argument : argument >> 32);
-  const std::uint32_t masked = half & condition.mask;
-  const bool found = std::find(condition.values.begin(), condition.values.end(), masked) != condition.values.end();
-  switch (condition.relation) {
-    case Relation::kIsOneOf:
-      return found;
-    case Relation::kIsNoneOf:
-      return !found;
-    case Relation::kHasAnyBit:
-      return masked != 0;
-  }
-  return false;
-}
-
-std::uint32_t Expected(FilterKind kind, const seccomp_data& data) {
-  const auto number = static_cast<std::uint32_t>(data.nr);
-  if (data.arch != AUDIT_ARCH_X86_64) return kKill;
-  const Syscall* call = FindSyscall(number);
-  if (kind == FilterKind::kCommand) {
-    return call != nullptr && call->binds == Binds::kCommands ? Errno(call->error) : SECCOMP_RET_ALLOW;
-  }
-  if (number >= 0x40000000 && number < 0x80000000) return kKill;
-  if (call == nullptr) return Errno(ENOSYS);
-  if (call->binds == Binds::kCommands) return SECCOMP_RET_ALLOW;
-  if (call->error != 0) return Errno(call->error);
-  Arguments arguments;
-  std::copy(std::begin(data.args), std::end(data.args), arguments.begin());
-  for (const Refusal& refusal : call->refusals) {
-    const auto holds = [&](const Condition& condition) { return Holds(condition, arguments); };
-    if (std::all_of(refusal.when.begin(), refusal.when.end(), holds)) return Errno(refusal.error);
-  }
-  return SECCOMP_RET_ALLOW;
 }
 
 // Values that can tell one verdict on that argument from another, each also with noise in its high half.
