@@ -66,7 +66,7 @@ Status LockDown(const std::string& filter) {
     CAISSON_CHECK_OK(KeepOnly(kKept));
   }
   // After the ids: changing them resets both.
-  CAISSON_CHECK_OK(Control("stop being dumpable", PR_SET_DUMPABLE, Weakened("guest_dumpable") ? 1 : 0));
+  CAISSON_CHECK_OK(Control("stop being dumpable", PR_SET_DUMPABLE, 0));
   CAISSON_CHECK_OK(Control("die with the launcher", PR_SET_PDEATHSIG, SIGKILL));
   if (!Weakened("no_new_privs")) {
     CAISSON_CHECK_OK(Control("set no_new_privs", PR_SET_NO_NEW_PRIVS, 1));
