@@ -30,22 +30,20 @@ echo '{mark}'
 """
 
 # In a mount namespace of its own, where the copy is where a sandbox shows it, /tmp is a folder of this run, and uid 1000
-# has a name. What follows -- is all an ordinary user could start.
+# has the name it has in a sandbox; with the number of open files that a session has by
+# default, as in a sandbox. What follows -- is all an ordinary user could start.
 OUTSIDE = """mount -t tmpfs -o mode=0755 tmpfs /home
 mkdir -p /home/agent/workspace
 chown 1000:1000 /home/agent
 mount --bind "$1/tree" /home/agent/workspace
-getent passwd 1000 >/dev/null || {
-  { cat /etc/passwd; echo 'agent:x:1000:1000:agent:/home/agent:/bin/sh'; } >"$1/passwd"
-  mount --bind "$1/passwd" /etc/passwd
-}
-getent group 1000 >/dev/null || {
-  { cat /etc/group; echo 'agent:x:1000:'; } >"$1/group"
-  mount --bind "$1/group" /etc/group
-}
+{ awk -F: '$1 != "agent" && $3 != 1000' /etc/passwd; echo 'agent:x:1000:1000:agent:/home/agent:/bin/sh'; } >"$1/passwd"
+{ awk -F: '$1 != "agent" && $3 != 1000' /etc/group; echo 'agent:x:1000:'; } >"$1/group"
+mount --bind "$1/passwd" /etc/passwd
+mount --bind "$1/group" /etc/group
 mount --bind "$1/tmp" /tmp
 shift
 cd /home/agent
+ulimit -Sn 1024
 exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all "$@"
 """
 
