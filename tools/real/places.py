@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 from real import counts, manifest
@@ -100,12 +101,16 @@ def run_logged(argv, log):
     """The exit status, 124 when it did not end in time, and the seconds."""
     log.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
+    # A pipe, as a command in a sandbox has it: tests look at what their output is.
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True, cwd="/")
     with log.open("wb") as file:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                                   start_new_session=True, cwd="/")
+        copier = threading.Thread(target=shutil.copyfileobj, args=(process.stdout, file))
+        copier.start()
         status = wait_as_reaper(process.pid, began + LIMIT_S + 30)
-    seconds = time.monotonic() - began
-    end_children()
+        seconds = time.monotonic() - began
+        end_children()
+        copier.join()
     process.returncode = 0  # reaped above
     if status is None:
         return 124, seconds
