@@ -55,7 +55,7 @@ def dict_text(run):
     return ", ".join(f"{run.count(word)} {word}" for word in counts.WORST)
 
 
-def run(everything, chosen, program):
+def run(chosen, program):
     if os.geteuid() != 0:
         say("needs root, as caisson run does")
         return 77
@@ -63,7 +63,7 @@ def run(everything, chosen, program):
     for project in chosen:
         result = run_one(project, program)
         if result:
-            page.add(everything, project, result)
+            page.add(project, result)
         for line in page.complaints(project, result):
             failed = 1
             say(line)
@@ -96,7 +96,7 @@ def main():
     if options.action == "fetch":
         return fetch(chosen)
     if options.action == "run":
-        return run(everything, chosen, options.program)
+        return run(chosen, options.program)
     if options.action == "page":
         page.save(everything, page.load())
         return 0

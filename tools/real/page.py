@@ -87,7 +87,7 @@ def details(project, result):
     for name, outside, inside in result["differences"]:
         why = project.explanation(name) or "unexplained"
         by_reason.setdefault(why, []).append(f"`{name}` ({outside} → {inside})")
-    lines += [f"- {', '.join(tests)}: {why}" for why, tests in by_reason.items()]
+    lines += [f"- {why}\n  {', '.join(tests)}" for why, tests in by_reason.items()]
     return lines
 
 
@@ -115,12 +115,12 @@ def save(projects, results):
     PAGE.write_text(render(projects, kept))
 
 
-def add(projects, project, result):
-    """Saves one more result; another run may add its own meanwhile."""
+def add(project, result):
+    """Saves one more result; another run may add its own meanwhile, and the manifest grow."""
     manifest.INPUTS.mkdir(parents=True, exist_ok=True)
     with (manifest.INPUTS / "results.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        save(projects, {**load(), project.name: result})
+        save(manifest.load(), {**load(), project.name: result})
 
 
 def check(projects, results, page):
