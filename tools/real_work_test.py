@@ -111,6 +111,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual(page.check([project()], {"one": result}, text), [])
         self.assertTrue(page.check([project()], {"one": result}, text + " "))
         self.assertTrue(page.check([project()], {}, text))
+        self.assertIn("without a result yet: one.", page.render([project()], {}))
         self.assertTrue(page.check([], {"one": result}, text))
         newer = dataclasses.replace(project(), version="2")
         self.assertTrue(page.check([newer], {"one": result}, page.render([newer], {"one": result})))

@@ -18,7 +18,8 @@ depends on was fetched before. Tests are compared by name. `./dev setup --real` 
 chains, `./dev real [NAME...]` runs them and writes this page; the pins and scripts are in
 [projects.toml](../tests/real/projects.toml).
 
-Time is that of build and tests inside, divided by that outside, one run each: an indication, not a measurement.
+Time is that of build and tests, one run each: an indication, not a measurement. On a host that is busy otherwise it says little:
+all sandboxes together then get the processor share of one session.
 
 """
 
@@ -97,6 +98,8 @@ def render(projects, results):
              for place in ("outside", "inside")}
     text = HEAD + TABLE + "".join(row(project, result) for project, result in known)
     text += (f"\n{len(known)} projects. Outside: {counts_text(total['outside'])}. Inside: {counts_text(total['inside'])}.\n")
+    if waiting := [project.name for project in projects if project.name not in results]:
+        text += f"\nPinned in the manifest, but without a result yet: {', '.join(waiting)}.\n"
     text += "\n## Notes\n\nA test in brackets went from the first outcome outside to the second inside.\n"
     for project, result in known:
         if lines := details(project, result):
@@ -124,8 +127,8 @@ def add(project, result):
 
 
 def check(projects, results, page):
-    """What does not fit together: manifest, results and the page."""
-    found = [line for project in projects for line in complaints(project, results.get(project.name))]
+    """What does not fit together: manifest, results and the page. A project without a result is one the page says so of."""
+    found = [line for project in projects if project.name in results for line in complaints(project, results[project.name])]
     names = {project.name for project in projects}
     found += [f"{name}: a result without a project" for name in results if name not in names]
     if not found and render(projects, results) != page:
