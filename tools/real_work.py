@@ -45,6 +45,9 @@ def run_one(project, program):
     say(f"{project.name} outside: exit {outside.exit_status}, {outside.seconds:.0f} s, {dict_text(outside)}")
     inside = places.run_inside(project, tree, program)
     say(f"{project.name} inside:  exit {inside.exit_status}, {inside.seconds:.0f} s, {dict_text(inside)}")
+    if 124 in (outside.exit_status, inside.exit_status):
+        say(f"{project.name}: did not come to its end in time; no result is kept")
+        return None
     result = page.result_of(project, outside, inside)
     for name, before, after in result["differences"]:
         say(f"  {name}: {before} -> {after} ({project.explanation(name) or 'unexplained'})")

@@ -15,7 +15,7 @@ import time
 
 from real import counts, manifest
 
-LIMIT_S = 1500
+LIMIT_S = 3000
 WORK = manifest.INPUTS / "work"
 LOGS = manifest.INPUTS / "logs"
 MARK = "@@ build done @@"
