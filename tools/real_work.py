@@ -45,6 +45,9 @@ def run_one(project, program):
     say(f"{project.name} outside: exit {outside.exit_status}, {outside.seconds:.0f} s, {dict_text(outside)}")
     inside = places.run_inside(project, tree, program)
     say(f"{project.name} inside:  exit {inside.exit_status}, {inside.seconds:.0f} s, {dict_text(inside)}")
+    if 124 in (outside.exit_status, inside.exit_status):
+        say(f"{project.name}: did not come to its end in time; no result is kept")
+        return None
     result = page.result_of(project, outside, inside)
     for name, before, after in result["differences"]:
         say(f"  {name}: {before} -> {after} ({project.explanation(name) or 'unexplained'})")
@@ -55,7 +58,7 @@ def dict_text(run):
     return ", ".join(f"{run.count(word)} {word}" for word in counts.WORST)
 
 
-def run(everything, chosen, program):
+def run(chosen, program):
     if os.geteuid() != 0:
         say("needs root, as caisson run does")
         return 77
@@ -63,7 +66,7 @@ def run(everything, chosen, program):
     for project in chosen:
         result = run_one(project, program)
         if result:
-            page.add(everything, project, result)
+            page.add(project, result)
         for line in page.complaints(project, result):
             failed = 1
             say(line)
@@ -96,7 +99,7 @@ def main():
     if options.action == "fetch":
         return fetch(chosen)
     if options.action == "run":
-        return run(everything, chosen, options.program)
+        return run(chosen, options.program)
     if options.action == "page":
         page.save(everything, page.load())
         return 0

@@ -91,7 +91,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual(page.complaints(project(), result), ["one: a differs and nobody says why"])
         explained = project('[[project.differences]]\ntests = "a"\nwhy = "no network"')
         self.assertEqual(page.complaints(explained, result), [])
-        self.assertIn("`a` (passed → failed): no network", page.render([explained], {"one": result}))
+        self.assertIn("- no network\n  `a` (passed → failed)", page.render([explained], {"one": result}))
 
     def test_a_reason_covers_whole_names(self):
         explained = project('[[project.differences]]\ntests = "a"\nwhy = "no network"')
@@ -111,6 +111,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual(page.check([project()], {"one": result}, text), [])
         self.assertTrue(page.check([project()], {"one": result}, text + " "))
         self.assertTrue(page.check([project()], {}, text))
+        self.assertIn("without a result yet: one.", page.render([project()], {}))
         self.assertTrue(page.check([], {"one": result}, text))
         newer = dataclasses.replace(project(), version="2")
         self.assertTrue(page.check([newer], {"one": result}, page.render([newer], {"one": result})))

@@ -18,7 +18,8 @@ depends on was fetched before. Tests are compared by name. `./dev setup --real` 
 chains, `./dev real [NAME...]` runs them and writes this page; the pins and scripts are in
 [projects.toml](../tests/real/projects.toml).
 
-Time is that of build and tests inside, divided by that outside, one run each: an indication, not a measurement.
+Time is that of build and tests, one run each: an indication, not a measurement. On a host that is busy otherwise it says little:
+all sandboxes together then get the processor share of one session.
 
 """
 
@@ -87,7 +88,7 @@ def details(project, result):
     for name, outside, inside in result["differences"]:
         why = project.explanation(name) or "unexplained"
         by_reason.setdefault(why, []).append(f"`{name}` ({outside} → {inside})")
-    lines += [f"- {', '.join(tests)}: {why}" for why, tests in by_reason.items()]
+    lines += [f"- {why}\n  {', '.join(tests)}" for why, tests in by_reason.items()]
     return lines
 
 
@@ -97,6 +98,8 @@ def render(projects, results):
              for place in ("outside", "inside")}
     text = HEAD + TABLE + "".join(row(project, result) for project, result in known)
     text += (f"\n{len(known)} projects. Outside: {counts_text(total['outside'])}. Inside: {counts_text(total['inside'])}.\n")
+    if waiting := [project.name for project in projects if project.name not in results]:
+        text += f"\nPinned in the manifest, but without a result yet: {', '.join(waiting)}.\n"
     text += "\n## Notes\n\nA test in brackets went from the first outcome outside to the second inside.\n"
     for project, result in known:
         if lines := details(project, result):
@@ -115,17 +118,17 @@ def save(projects, results):
     PAGE.write_text(render(projects, kept))
 
 
-def add(projects, project, result):
-    """Saves one more result; another run may add its own meanwhile."""
+def add(project, result):
+    """Saves one more result; another run may add its own meanwhile, and the manifest grow."""
     manifest.INPUTS.mkdir(parents=True, exist_ok=True)
     with (manifest.INPUTS / "results.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        save(projects, {**load(), project.name: result})
+        save(manifest.load(), {**load(), project.name: result})
 
 
 def check(projects, results, page):
-    """What does not fit together: manifest, results and the page."""
-    found = [line for project in projects for line in complaints(project, results.get(project.name))]
+    """What does not fit together: manifest, results and the page. A project without a result is one the page says so of."""
+    found = [line for project in projects if project.name in results for line in complaints(project, results[project.name])]
     names = {project.name for project in projects}
     found += [f"{name}: a result without a project" for name in results if name not in names]
     if not found and render(projects, results) != page:

@@ -19,6 +19,7 @@ namespace {
 
 // What the programs under /usr look up in /etc and everybody may read anyway.
 constexpr std::array kCopied = {
+    "X11/rgb.txt",
     "alternatives",
     "bash.bashrc",
     "ca-certificates.conf",
@@ -26,17 +27,24 @@ constexpr std::array kCopied = {
     "debian_version",
     "default/locale",
     "dpkg/origins",
+    "emacs",
     "fonts",
     "gai.conf",
+    "groff",
     "host.conf",
     "inputrc",
     "ld.so.cache",
     "ld.so.conf",
     "ld.so.conf.d",
+    "libnl-3",
+    "locale.alias",
     "lsb-release",
     "magic",
     "magic.mime",
     "mailcap",
+    "manpath.config",
+    "maven/logging",
+    "maven/m2.conf",
     "mime.types",
     "networks",
     "os-release",
@@ -48,6 +56,7 @@ constexpr std::array kCopied = {
     "protocols",
     "rpc",
     "services",
+    "sgml",
     "shells",
     "skel",
     "ssl/certs",
@@ -56,6 +65,7 @@ constexpr std::array kCopied = {
     "vim",
     "xattr.conf",
     "xdg",
+    "xml",
 };
 
 // Folders of one language's installation, with the version in the name.

@@ -26,7 +26,7 @@ constexpr std::array kProgramFolders = {"usr", "bin", "sbin", "lib", "lib32", "l
 constexpr std::string_view kPrefix = "host-";
 
 // Raised when what is made here changes.
-constexpr std::uint64_t kLayout = 1;
+constexpr std::uint64_t kLayout = 2;
 
 // Settings of the host whose change makes a new skeleton.
 constexpr std::array kWatched = {

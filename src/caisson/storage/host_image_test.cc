@@ -92,6 +92,24 @@ TEST_F(HostImageTest, HoldsOnlyWhatRootMadeAndEverybodyMayRead) {
   EXPECT_GT(entries, 10U);
 }
 
+// A program whose settings /usr only links to does not start without them.
+TEST_F(HostImageTest, HasWhatLinksOfUsrNameInEtc) {
+  const std::string skeleton = path_ + "/" + Prepare().skeleton;
+  for (const char* folder : {"/usr/lib", "/usr/share"}) {
+    fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied);
+    for (const fs::directory_entry& entry : entries) {
+      if (entries.depth() >= 2) entries.disable_recursion_pending();
+      if (!entry.is_symlink()) continue;
+      const fs::path target = fs::read_symlink(entry.path());
+      struct stat info{};
+      if (!target.string().starts_with("/etc/") || stat(target.c_str(), &info) != 0) continue;
+      // What not everybody may read, and the variables of the host's sessions, which hold passwords of proxies.
+      if ((info.st_mode & 0004U) == 0 || target == "/etc/environment") continue;
+      EXPECT_TRUE(fs::exists(fs::symlink_status(skeleton + target.string()))) << entry.path() << " -> " << target;
+    }
+  }
+}
+
 TEST_F(HostImageTest, HasTheFoldersOfASystem) {
   const mode_t previous = umask(0077);  // the caller's umask changes nothing
   const std::string skeleton = Prepare().skeleton;
