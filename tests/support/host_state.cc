@@ -174,17 +174,23 @@ void AddLoopDevices(HostState& state) {
 }
 
 // Classic quotas, before Linux 6.7, leave the group of a subvolume behind that the kernel has cleared away, and the
-// common group of a layer's subvolumes has to stay until then. The next sandbox on the store or `prune` removes both.
-bool IsLeftToTheNext(const os::Fd& root, const os::QuotaUsage& usage) {
+// common group of a deleted layer's subvolumes has to stay until then. The next sandbox on the store or `prune` removes
+// both.
+std::set<os::QuotaGroup> LeftToTheNext(const os::Fd& root, const std::vector<os::QuotaUsage>& groups) {
   constexpr Bytes kSealed = {1};  // the limit of what is deleted
   const auto is_gone = [&](os::QuotaGroup group) {
     const auto exists = os::SubvolumeExists(root, os::SubvolumeId{group.value});
     return exists && !*exists;
   };
-  if (usage.limit != kSealed) return false;
-  if (usage.group < os::QuotaGroup::Of(1, 0)) return is_gone(usage.group);
-  const auto members = os::GroupMembers(root, usage.group);
-  return members && std::all_of(members->begin(), members->end(), is_gone);
+  std::set<os::QuotaGroup> left;
+  for (const os::QuotaUsage& usage : groups) {
+    if (usage.group < os::QuotaGroup::Of(1, 0) || usage.limit != kSealed) continue;
+    const auto members = os::GroupMembers(root, usage.group);
+    if (!members || !std::all_of(members->begin(), members->end(), is_gone)) continue;
+    left.insert(usage.group);
+    left.insert(members->begin(), members->end());
+  }
+  return left;
 }
 
 // Of the store that stands mounted, all but the top level of its file system: subvolumes, also those that the kernel is
@@ -201,9 +207,10 @@ void AddStore(HostState& state) {
   const auto groups = os::ReadQuotaUsage(root, os::QuotaGroup{0}, os::QuotaGroup{~std::uint64_t{0}});
   const auto quotas = os::ReadQuotaState(root);
   if (!groups || !quotas) return;
+  std::set<os::QuotaGroup> expected = {os::QuotaGroup::Of(*top)};
+  if (quotas->mode == os::QuotaMode::kClassic) expected.merge(LeftToTheNext(root, *groups));
   for (const os::QuotaUsage& usage : *groups) {
-    if (usage.group == os::QuotaGroup::Of(*top)) continue;
-    if (quotas->mode == os::QuotaMode::kClassic && IsLeftToTheNext(root, usage)) continue;
+    if (expected.contains(usage.group)) continue;
     state.insert("quota group " + std::to_string(usage.group.value));
   }
 }

@@ -32,7 +32,8 @@ def tell(**what):
 def set_delegation(wanted):
     """With nsdelegate a cgroup namespace is a border of delegation; without, cgroup2 is as old mounts have it."""
     options = "memory_recursiveprot" + (",nsdelegate" if wanted else "")
-    subprocess.run(["mount", "-o", f"remount,{options}", CGROUPS], check=True)
+    # With what is mounted named too, or mount(8) adds the options there are.
+    subprocess.run(["mount", "-t", "cgroup2", "-o", f"remount,{options}", "cgroup2", CGROUPS], check=True)
     mounts = pathlib.Path("/proc/self/mounts").read_text()
     line = next(line for line in mounts.splitlines() if line.split()[1] == CGROUPS)
     if ("nsdelegate" in line) != wanted:
