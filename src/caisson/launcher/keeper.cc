@@ -120,7 +120,8 @@ Result<NamespacePair> MakeNamespaces(const os::Cgroup& sandbox, std::uint32_t fi
   if (pid == 0) HoldNamespaces(writing.get(), tasks);
   writing.Reset();
   Result<NamespacePair> pair = OpenHeldNamespaces(reading.get(), first_id);
-  kill(pid, SIGKILL);
+  // One that cannot be killed is not waited for: it ends with the keeper, and until then there is no such slot.
+  if (kill(pid, SIGKILL) != 0) return Fail(Error::FromErrno(errno, "cannot end the holder of the namespaces"));
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return pair;
