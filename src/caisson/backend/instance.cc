@@ -59,7 +59,7 @@ Status AwaitReady(const os::Fd& control) {
   proto::Reply reply;
   if (!reply.ParseFromString(frame.data)) return Fail(Error(Code::kInternal, "the guest's reply is malformed"));
   if (reply.error() == 0) return {};
-  return Fail(Error::FromErrno(reply.error(), "the guest cannot confine itself: " + StepOf(reply))
+  return Fail(Error::FromErrno(reply.error(), "it cannot confine itself: " + StepOf(reply))
                   .Remedy("see what this host lacks: caisson doctor"));
 }
 
@@ -107,7 +107,9 @@ Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const pla
   changes.second.Reset();
   std::unique_ptr<Instance> instance(
       new Instance(link, std::move(ends.first), std::move(changes.first), std::move(created)));
-  CAISSON_CHECK_OK(AwaitReady(instance->control_));
+  if (Status ready = AwaitReady(instance->control_); !ready) {
+    return Fail(std::move(ready).error().Context("the guest does not start"));
+  }
   if (plan.image == plan::Image::kDirectory) {
     // The guest has put a home and users in: that is no change of a command's.
     CAISSON_TRY(const Layer::Report prepared,

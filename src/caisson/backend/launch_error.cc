@@ -1,6 +1,8 @@
 #include "caisson/backend/launch_error.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <string>
 
 namespace caisson::backend {
@@ -32,6 +34,8 @@ Explanation Explain(Step step) {
     case Step::kJoinCgroup:
     case Step::kLeaf:
       return {"cgroups", kCgroups};
+    case Step::kSlot:
+      return {"a slot of the host", kDoctor};
     case Step::kUidRange:
       return {"a free block of user ids", "end sandboxes that are no longer needed"};
     case Step::kImage:
@@ -54,20 +58,32 @@ Explanation Explain(Step step) {
     case Step::kMountDevpts:
     case Step::kMountShm:
       return {"a mount point of the image", "remove symbolic links in the image at dev, proc, home and the workspace"};
+    case Step::kMountRoot:
+    case Step::kPivotRoot:
+      return {"a root of its own", kDoctor};
+    case Step::kSysctl:
+      return {"a limit on user namespaces", kDoctor};
+    case Step::kMaskProc:
+      return {"the masks of the proc file system", kDoctor};
+    case Step::kHostname:
+      return {"a host name of its own", kDoctor};
     case Step::kStartGuest:
       return {"the start of the guest", kDoctor};
     case Step::kRequest:
       return {"a request", "make sandboxes with a host folder before giving up root, and with programs of one version"};
-    default:
-      return {"a step of the launcher", kDoctor};
+    case Step::kNone:
+      break;
   }
+  return {"a step of the launcher", kDoctor};
 }
 
 Code CodeOf(const plan::LaunchReply& reply) {
-  if (reply.error == EMFILE || reply.error == ENFILE || reply.error == ENOMEM || reply.error == EAGAIN ||
-      reply.error == ENOSPC) {
+  constexpr int kShortages[] = {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, ENOBUFS, ENOLCK};
+  if (std::find(std::begin(kShortages), std::end(kShortages), reply.error) != std::end(kShortages)) {
     return Code::kResourceExhausted;
   }
+  // A process of Caisson's own has ended, or a disk has failed: nothing that a host could not have.
+  if (reply.error == EIO || reply.error == EPIPE) return Code::kInternal;
   if (reply.failed_step != Step::kRequest) return Code::kUnsupported;
   return reply.error == EPERM ? Code::kPermissionDenied : Code::kInternal;
 }

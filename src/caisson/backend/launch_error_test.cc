@@ -35,6 +35,7 @@ TEST(ExplainFailure, NamesAPrimitiveAndARemedyForEveryStep) {
     EXPECT_FALSE(DetailOf(error, "primitive").empty()) << step;
     EXPECT_NE(error.message().find(DetailOf(error, "primitive")), std::string::npos) << step;
     EXPECT_EQ(DetailOf(error, "step"), std::to_string(step));
+    if (step != 0) EXPECT_NE(DetailOf(error, "primitive"), "a step of the launcher") << step;
   }
 }
 
@@ -57,12 +58,13 @@ TEST(ExplainFailure, TakesTheLongestMessage) {
 }
 
 TEST(ExplainFailure, TellsAShortageFromAHostThatCannot) {
-  for (const int shortage : {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC}) {
+  for (const int shortage : {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, ENOBUFS, ENOLCK}) {
     EXPECT_EQ(ExplainFailure(MakeReply(Step::kClone, shortage)).code(), Code::kResourceExhausted) << shortage;
   }
   for (const int lack : {EPERM, EACCES, EINVAL, ENOSYS, EOPNOTSUPP, ENODEV, EROFS}) {
     EXPECT_EQ(ExplainFailure(MakeReply(Step::kClone, lack)).code(), Code::kUnsupported) << lack;
   }
+  EXPECT_EQ(ExplainFailure(MakeReply(Step::kWritableLayer, EIO)).code(), Code::kInternal);
 }
 
 TEST(ExplainFailure, GivesStepsOfOnePrimitiveTheSameName) {

@@ -25,9 +25,20 @@ constexpr std::size_t kMaxPath = 4096;
 
 int Errno(long result) { return result < 0 ? errno : 0; }
 
+// One write of the whole text, made again when a signal came in between. Returns 0 or an errno.
+int WriteOnce(int file, const char* text, std::size_t length) {
+  ssize_t n = 0;
+  do {
+    n = write(file, text, length);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return errno;
+  return n == static_cast<ssize_t>(length) ? 0 : EIO;
+}
+
 int JoinCgroups(const ChildPlan& plan) {
   for (const int file : plan.tasks) {
-    if (file >= 0 && write(file, "0", 1) != 1) return errno;
+    if (file < 0) continue;
+    if (const int error = WriteOnce(file, "0", 1); error != 0) return error;
   }
   return 0;
 }
@@ -56,7 +67,7 @@ int OfferToOomKiller() {
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
   if (file < 0) return errno;
-  const int error = write(file, "500", 3) == 3 ? 0 : errno;
+  const int error = WriteOnce(file, "500", 3);
   close(file);
   return error;
 }

@@ -140,7 +140,10 @@ class Guest {
     more_to_reap_ = true;
     for (int i = 0; i < kReapsInARow; ++i) {
       int status = 0;
-      const pid_t pid = waitpid(-1, &status, WNOHANG);
+      pid_t pid = 0;
+      do {
+        pid = waitpid(-1, &status, WNOHANG);
+      } while (pid < 0 && errno == EINTR);
       if (pid <= 0) {
         more_to_reap_ = false;
         return;

@@ -48,17 +48,26 @@ struct Reply {
   char message[224] = {};
 };
 
+// One write of the whole text, made again when a signal came in between.
+bool WriteOnce(int file, const char* text, std::size_t size) {
+  ssize_t n = 0;
+  do {
+    n = write(file, text, size);
+  } while (n < 0 && errno == EINTR);
+  return n == static_cast<ssize_t>(size);
+}
+
 // A process in the new cgroup that enters new user and cgroup namespaces, says which number it has in the host's /proc
 // and waits to be killed.
 [[noreturn]] void HoldNamespaces(int ready, const std::vector<os::Fd>& tasks) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) _exit(1);
   for (const os::Fd& file : tasks) {
-    if (write(file.get(), "0", 1) != 1) _exit(1);
+    if (!WriteOnce(file.get(), "0", 1)) _exit(1);
   }
   std::array<char, 16> number{};
   const ssize_t size = readlink("/proc/self", number.data(), number.size());
   if (size <= 0 || unshare(CLONE_NEWCGROUP) != 0) _exit(1);
-  if (write(ready, number.data(), static_cast<std::size_t>(size)) != size) _exit(1);
+  if (!WriteOnce(ready, number.data(), static_cast<std::size_t>(size))) _exit(1);
   while (true) pause();
 }
 
@@ -75,7 +84,11 @@ Status WriteIdMap(const std::string& path, std::uint32_t first_id) {
 
 Result<NamespacePair> OpenHeldNamespaces(int ready, std::uint32_t first_id) {
   std::array<char, 16> number{};
-  if (read(ready, number.data(), number.size() - 1) <= 0) {
+  ssize_t size = 0;
+  do {
+    size = read(ready, number.data(), number.size() - 1);
+  } while (size < 0 && errno == EINTR);
+  if (size <= 0) {
     return Fail(Error(Code::kUnsupported, "cannot make a cgroup namespace"));
   }
   const std::string process = std::string("/proc/") + number.data();
@@ -106,7 +119,8 @@ Result<NamespacePair> MakeNamespaces(const os::Cgroup& sandbox, std::uint32_t fi
   if (pid == 0) HoldNamespaces(writing.get(), tasks);
   writing.Reset();
   Result<NamespacePair> pair = OpenHeldNamespaces(reading.get(), first_id);
-  kill(pid, SIGKILL);
+  // One that cannot be killed is not waited for: it ends with the keeper, and until then there is no such slot.
+  if (kill(pid, SIGKILL) != 0) return Fail(Error::FromErrno(errno, "cannot end the holder of the namespaces"));
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return pair;

@@ -125,7 +125,10 @@ int CloseOthers(const ChildPlan& plan) {
 
 int AwaitIdMaps(const ChildPlan& plan) {
   char byte = 0;
-  const ssize_t n = read(plan.orders, &byte, 1);
+  ssize_t n = 0;
+  do {
+    n = read(plan.orders, &byte, 1);
+  } while (n < 0 && errno == EINTR);
   if (n == 0) _exit(0);
   return n == 1 ? 0 : errno;
 }
@@ -138,7 +141,10 @@ int AwaitOrder(const ChildPlan& plan, Received* received) {
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof control;
-  const ssize_t n = recvmsg(plan.orders, &header, MSG_CMSG_CLOEXEC);
+  ssize_t n = 0;
+  do {
+    n = recvmsg(plan.orders, &header, MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
   if (n == 0) _exit(0);  // never needed
   if (n < 0) return errno;
   const cmsghdr* part = CMSG_FIRSTHDR(&header);
@@ -150,9 +156,20 @@ int AwaitOrder(const ChildPlan& plan, Received* received) {
   return received->order.has_workspace <= 1 && static_cast<std::uint32_t>(received->fd_count) == expected ? 0 : EBADMSG;
 }
 
+// One write of the whole text, made again when a signal came in between. Returns 0 or an errno.
+int WriteOnce(int file, const char* text, std::size_t length) {
+  ssize_t n = 0;
+  do {
+    n = write(file, text, length);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return errno;
+  return n == static_cast<ssize_t>(length) ? 0 : EIO;
+}
+
 int JoinCgroups(const ChildPlan& plan) {
   for (const int file : plan.tasks) {
-    if (file >= 0 && write(file, "0", 1) != 1) return errno;
+    if (file < 0) continue;
+    if (const int error = WriteOnce(file, "0", 1); error != 0) return error;
   }
   return 0;
 }
@@ -191,7 +208,7 @@ int MountProc() { return MountNew("proc", nullptr, 0, kNoSuidNoDevNoExec, "stage
 int WriteSysctl(const char* path, const char* value, std::size_t length) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
-  const int error = write(file, value, length) == static_cast<ssize_t>(length) ? 0 : errno;
+  const int error = WriteOnce(file, value, length);
   close(file);
   return error;
 }
@@ -291,7 +308,7 @@ int KeepOnlyControl(const Received& received, [[maybe_unused]] int report) {
 void Step(const ChildPlan& plan, plan::Step step, int error) {
   if (error == 0) return;
   const ChildFailure failure{step, error};
-  (void)!write(plan.report, &failure, sizeof failure);
+  (void)WriteOnce(plan.report, reinterpret_cast<const char*>(&failure), sizeof failure);
   _exit(1);
 }
 

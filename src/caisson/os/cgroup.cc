@@ -20,10 +20,21 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 Status WriteFile(const Fd& directory, const char* name, const std::string& value) {
   const Fd file(openat(directory.get(), name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) return Fail(Error::FromErrno(errno, std::string("cannot open the cgroup file ") + name));
-  if (write(file.get(), value.data(), value.size()) < 0) {
+  ssize_t n = 0;
+  do {
+    n = write(file.get(), value.data(), value.size());
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) {
     return Fail(Error::FromErrno(errno, std::string("cannot set the cgroup file ") + name));
   }
   return {};
+}
+
+// Only that the file is not there lets the limit be missing; one that cannot be set is an error.
+Status WriteFileIfPresent(const Fd& directory, const char* name, const std::string& value) {
+  Status written = WriteFile(directory, name, value);
+  if (!written && written.error().errno_value() == ENOENT) return {};
+  return written;
 }
 
 Result<Fd> OpenFile(const Fd& directory, const char* name, int flags) {
@@ -128,12 +139,10 @@ Status Cgroup::LimitMemory(Bytes bytes) const {
     CAISSON_CHECK_OK(WriteFile(memory(), "memory.max", value));
     // Absent where the kernel has no swap accounting, and then nothing of the cgroup is swapped beyond the limit's
     // count.
-    if (faccessat(memory().get(), "memory.swap.max", F_OK, 0) != 0) return {};
-    return WriteFile(memory(), "memory.swap.max", "0");
+    return WriteFileIfPresent(memory(), "memory.swap.max", "0");
   }
   CAISSON_CHECK_OK(WriteFile(memory(), "memory.limit_in_bytes", value));
-  if (faccessat(memory().get(), "memory.memsw.limit_in_bytes", F_OK, 0) != 0) return {};
-  return WriteFile(memory(), "memory.memsw.limit_in_bytes", value);
+  return WriteFileIfPresent(memory(), "memory.memsw.limit_in_bytes", value);
 }
 
 Status Cgroup::LimitCpu(MilliCpus cpus) const {

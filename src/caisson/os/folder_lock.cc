@@ -39,17 +39,23 @@ bool IsStillAt(const Fd& folder, const Fd& parent, const std::string& name) {
          held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-std::vector<std::string> NamesIn(const Fd& folder) {
+Result<std::vector<std::string>> ReadNames(const Fd& folder) {
+  Fd again(openat(folder.get(), ".", kDirectory));
+  if (!again.valid()) return Fail(Error::FromErrno(errno, "cannot open a folder again"));
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(again.get()), closedir);
+  if (listing == nullptr) return Fail(Error::FromErrno(errno, "cannot list a folder"));
+  (void)again.Release();
   std::vector<std::string> names;
-  const int again = openat(folder.get(), ".", kDirectory);
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
-  if (listing == nullptr) return names;
+  errno = 0;
   while (const dirent* entry = readdir(listing.get())) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
+  if (errno != 0) return Fail(Error::FromErrno(errno, "cannot list a folder"));
   std::sort(names.begin(), names.end());
   return names;
 }
+
+std::vector<std::string> NamesIn(const Fd& folder) { return ReadNames(folder).value_or(std::vector<std::string>()); }
 
 }  // namespace caisson::os

@@ -22,7 +22,9 @@ Fd TryOwnFolder(const Fd& parent, const std::string& name);
 // True while `name` below `parent` is the folder behind `folder`: nobody has moved or removed it.
 bool IsStillAt(const Fd& folder, const Fd& parent, const std::string& name);
 
-// The names in a folder, sorted. Empty when it cannot be read.
+// The names in a folder, sorted, without "." and "..".
+Result<std::vector<std::string>> ReadNames(const Fd& folder);
+// The same, empty when it cannot be read.
 std::vector<std::string> NamesIn(const Fd& folder);
 
 }  // namespace caisson::os

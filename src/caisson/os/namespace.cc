@@ -21,7 +21,11 @@ namespace {
 Status WriteProcFile(const std::string& path, const std::string& value) {
   const Fd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot open " + path));
-  if (write(file.get(), value.data(), value.size()) < 0) return Fail(Error::FromErrno(errno, "cannot write " + path));
+  ssize_t n = 0;
+  do {
+    n = write(file.get(), value.data(), value.size());
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return Fail(Error::FromErrno(errno, "cannot write " + path));
   return {};
 }
 

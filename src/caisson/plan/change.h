@@ -26,7 +26,7 @@ struct Change {
 // Sorted by path, every path once.
 struct ChangeList {
   std::vector<Change> changes;
-  bool truncated = false;  // there is more than the limits let through
+  bool truncated = false;  // there is more than the limits let through, or something could not be read
 };
 
 // What a list holds at most.

@@ -85,6 +85,7 @@ Result<os::QuotaGroup> BtrfsLayers::MakeGroup(Bytes limit) {
   for (int attempt = 0; attempt < kGroupAttempts; ++attempt) {
     std::uint32_t number = 0;
     if (getrandom(&number, sizeof number, 0) != sizeof number) {
+      if (errno == EINTR) continue;
       return Fail(Error::FromErrno(errno, "cannot get random bytes"));
     }
     const os::QuotaGroup group = os::QuotaGroup::Of(1, kGroupMark | number);
@@ -235,7 +236,7 @@ std::vector<std::string> BtrfsLayers::ListLayers() const { return os::NamesIn(st
 Result<std::vector<std::string>> BtrfsLayers::ListSnapshots(const std::string& layer) const {
   CAISSON_CHECK_OK(CheckName(layer));
   const os::Fd folder(openat(store_.snapshots().get(), layer.c_str(), kDirectory));
-  if (folder.valid()) return os::NamesIn(folder);
+  if (folder.valid()) return os::ReadNames(folder);
   if (errno == ENOENT) return std::vector<std::string>();
   return Fail(Error::FromErrno(errno, "cannot open the folder of snapshots of " + layer));
 }

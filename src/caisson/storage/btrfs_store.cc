@@ -244,7 +244,11 @@ Result<Space> BtrfsStore::HostSpace() const { return SpaceOf(data_); }
 
 Result<os::Fd> BtrfsStore::Lock() const {
   os::Fd lock(openat(data_.get(), kLockName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock.valid() || flock(lock.get(), LOCK_EX) != 0) {
+  int locked = -1;
+  do {
+    locked = lock.valid() ? flock(lock.get(), LOCK_EX) : -1;
+  } while (locked != 0 && lock.valid() && errno == EINTR);
+  if (locked != 0) {
     return Fail(Error::FromErrno(errno, "cannot lock " + data_path_ + "/" + kLockName));
   }
   return lock;

@@ -87,6 +87,13 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
 
 plan::ChangeList TrackedLayer::Report(const ChangeWatch::Names* touched, plan::ReportScope scope) {
   plan::ChangeList list = Compare(touched, scope);
+  // What could not be read looks as if it were not there, now and in the next comparison.
+  for (Tracked& overlay : overlays_) {
+    const bool upper_failed = overlay.upper.TakeFailure();
+    if (!overlay.lower.TakeFailure() && !upper_failed) continue;
+    list.truncated = true;
+    incomplete_ = true;
+  }
   if (!has_coarse_times_) return list;
   for (const Tracked& overlay : overlays_) AwaitTickAfter(overlay.upper.newest());
   return list;

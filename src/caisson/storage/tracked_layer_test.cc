@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -85,6 +86,23 @@ TEST_F(TrackedLayerTest, WhatIsUndoneInBetweenIsNoChange) {
   fs::remove(Merged("gone"));
   fs::rename(Merged("docs"), Merged("moved"));
   fs::rename(Merged("moved"), Merged("docs"));
+  EXPECT_EQ(Report(), "");
+}
+
+TEST_F(TrackedLayerTest, WhatCannotBeReadIsNotTakenForUnchanged) {
+  fs::create_directory(Merged("folder"));
+  Write(Merged("folder/inner"), "x");
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const int next = dup(STDOUT_FILENO);  // the lowest that is free: with this limit no other can be opened
+  ASSERT_GE(next, 0);
+  close(next);
+  const rlimit none{static_cast<rlim_t>(next), usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string without_descriptors = Report();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(without_descriptors, "truncated\n");
+  EXPECT_EQ(Report(), "created /folder\ncreated /folder/inner\ntruncated\n");
   EXPECT_EQ(Report(), "");
 }
 

@@ -6,8 +6,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
+#include <iterator>
 #include <utility>
 
 #include "caisson/os/folder_lock.h"
@@ -17,12 +20,22 @@ namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
+// openat2(2) fails with EAGAIN when something is renamed meanwhile, which a hostile tree can do all the time.
 os::Fd OpenBeneath(const os::Fd& root, const std::string& path, int flags) {
+  constexpr int kAttempts = 32;
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  return os::Fd(
-      static_cast<int>(syscall(SYS_openat2, root.get(), path.empty() ? "." : path.c_str(), &how, sizeof how)));
+  for (int attempt = 1;; ++attempt) {
+    const long fd = syscall(SYS_openat2, root.get(), path.empty() ? "." : path.c_str(), &how, sizeof how);
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR) || attempt == kAttempts) return os::Fd(static_cast<int>(fd));
+  }
+}
+
+// What such a failure says of a name that a moment ago was there: it is gone, or something else now.
+bool MeansAbsent(int error) {
+  constexpr int kAbsent[] = {ENOENT, ENOTDIR, ELOOP, EXDEV, ENODATA, EOPNOTSUPP, EINVAL, ENXIO};
+  return std::find(std::begin(kAbsent), std::end(kAbsent), error) != std::end(kAbsent);
 }
 
 FileStamp MakeStamp(const struct stat& info) {
@@ -50,33 +63,46 @@ int TreeReader::Folder(const std::string& path) {
   } else {
     last_ = OpenBeneath(root_, path, kDirectory);
   }
+  if (path.size() <= kMaxPath && !last_.valid()) NoteFailure(errno);
   last_path_ = path;
   return last_.get();
 }
 
+void TreeReader::NoteFailure(int error) { failed_ = failed_ || !MeansAbsent(error); }
+
 std::optional<FileStamp> TreeReader::Stamp(const std::string& path) {
   struct stat info{};
   if (path.empty()) {
-    if (fstat(root_.get(), &info) != 0) return std::nullopt;
-    return MakeStamp(info);
+    if (fstat(root_.get(), &info) == 0) return MakeStamp(info);
+    NoteFailure(errno);
+    return std::nullopt;
   }
   const auto [folder, name] = SplitPath(path);
   const int directory = Folder(folder);
-  if (directory < 0 || fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  if (directory < 0) return std::nullopt;
+  if (fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    NoteFailure(errno);
+    return std::nullopt;
+  }
   if (!S_ISDIR(info.st_mode) && IsLater(info.st_ctim, newest_)) newest_ = info.st_ctim;
   return MakeStamp(info);
 }
 
 std::vector<std::string> TreeReader::Names(const std::string& folder) {
   if (Folder(folder) < 0) return {};
-  return os::NamesIn(last_);
+  Result<std::vector<std::string>> names = os::ReadNames(last_);
+  if (names) return *std::move(names);
+  NoteFailure(names.error().errno_value());
+  return {};
 }
 
 std::string TreeReader::LinkTarget(const std::string& path) {
   const auto [folder, name] = SplitPath(path);
   const int directory = Folder(folder);
   std::array<char, PATH_MAX> target{};
-  const ssize_t size = directory < 0 ? -1 : readlinkat(directory, name.c_str(), target.data(), target.size());
+  if (directory < 0) return {};
+  const ssize_t size = readlinkat(directory, name.c_str(), target.data(), target.size());
+  if (size < 0) NoteFailure(errno);
   return size < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
 }
 
@@ -93,7 +119,9 @@ os::Fd TreeReader::OpenFile(const std::string& path) {
 std::string TreeReader::Attribute(const std::string& folder, const char* name) {
   const int directory = Folder(folder);
   std::array<char, PATH_MAX> value{};
-  const ssize_t size = directory < 0 ? -1 : fgetxattr(directory, name, value.data(), value.size());
+  if (directory < 0) return {};
+  const ssize_t size = fgetxattr(directory, name, value.data(), value.size());
+  if (size < 0) NoteFailure(errno);
   return size < 0 ? std::string() : std::string(value.data(), static_cast<std::size_t>(size));
 }
 

@@ -51,6 +51,10 @@ class TreeReader {
   // When the last change was made of which Stamp told since then; folders aside.
   const timespec& newest() const { return newest_; }
 
+  // Whether, since it was last asked, something that may be there could not be read: descriptors or memory ran out, or a
+  // disk failed. Of each of these the answer below is the same as of what is absent.
+  bool TakeFailure() { return std::exchange(failed_, false); }
+
   // Absent when there is no such entry, or a folder on the way is none.
   std::optional<FileStamp> Stamp(const std::string& path);
   // Sorted, without "." and "..". Empty when it is no folder.
@@ -64,11 +68,13 @@ class TreeReader {
  private:
   // Of the folder; -1 when it is none. Borrowed.
   int Folder(const std::string& path);
+  void NoteFailure(int error);
 
   os::Fd root_;
   os::Fd last_;
   std::string last_path_;
   timespec newest_{};
+  bool failed_ = false;
 };
 
 bool IsLater(const timespec& a, const timespec& b);

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Writes the table of docs/fault-injection.md from the lines that fault_test --results left: table.py FILE... DOCUMENT"""
+
+import collections
+import sys
+
+BEGIN = "<!-- table: begin -->\n"
+END = "<!-- table: end -->\n"
+
+
+def read_cases(paths):
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                fields = line.rstrip("\n").split("\t")
+                if len(fields) >= 6:
+                    yield fields
+
+
+def make_table(cases):
+    calls = collections.defaultdict(lambda: {"errors": set(), "storages": set(), "sites": set(), "verdicts": collections.Counter()})
+    for storage, role, call, ordinal, error, verdict, *_ in cases:
+        row = calls[role, call]
+        row["errors"].add(error)
+        row["storages"].add(storage)
+        row["sites"].add((storage, ordinal))
+        row["verdicts"][verdict] += 1
+    total = collections.Counter()
+    lines = ["| Role | Call | Storages | Places | Errors | Succeeded | Refused | Collected after | Not reached |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for (role, call), row in sorted(calls.items()):
+        verdicts = row["verdicts"]
+        total.update(verdicts)
+        count = lambda start: sum(n for verdict, n in verdicts.items() if verdict.startswith(start))
+        collected = sum(n for verdict, n in verdicts.items() if verdict.endswith("collected"))
+        lines.append(f"| {role} | `{call}` | {', '.join(sorted(row['storages']))} | {len(row['sites'])} | "
+                     f"{', '.join(sorted(row['errors']))} | {count('succeeded')} | {count('refused')} | {collected} | "
+                     f"{count('not reached')} |")
+    summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(total.items()))
+    return f"{sum(total.values())} cases: {summary}.\n\n" + "\n".join(lines) + "\n"
+
+
+def main(arguments):
+    *results, document = arguments
+    with open(document, encoding="utf-8") as file:
+        text = file.read()
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    with open(document, "w", encoding="utf-8") as file:
+        file.write(before + BEGIN + make_table(read_cases(results)) + END + after)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
