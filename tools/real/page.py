@@ -132,5 +132,5 @@ def check(projects, results, page):
     names = {project.name for project in projects}
     found += [f"{name}: a result without a project" for name in results if name not in names]
     if not found and render(projects, results) != page:
-        found.append(f"{PAGE.name} is not what the manifest and the results make; run {COMMAND} --page")
+        found.append(f"{PAGE.name} is not what the manifest and the results make; run tools/real_work.py page")
     return found
