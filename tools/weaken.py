@@ -30,6 +30,10 @@ Written by `./dev weaken`, which builds Caisson without one protection at a time
 Several protections stand behind others: without one of them nothing is possible yet, and its test looks at the
 protection itself. Where no sandbox starts without one, every test fails, and the step that refuses is named.
 
+Not in the table, since leaving them out changes nothing that can be seen: `/sys`, of which nothing is mounted; the guest's
+being not dumpable, which the kernel sets again with each change of user; the empty capability sets of a command, which `exec`
+and the secure bits give it too.
+
 | Protection | What it is | Set in | Fails without it | Says |
 |---|---|---|---|---|
 """
