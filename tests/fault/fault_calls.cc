@@ -148,7 +148,8 @@ bool CanBeInterrupted(int number) {
 const std::vector<Exception>& Exceptions() {
   static const std::vector<Exception> exceptions = {
       {"", "close", "the kernel closes the descriptor whatever it answers; one that stays open is no error of a host"},
-      {"", "brk", "answers with the old end of the heap, never with an errno; the C library then uses mmap, which is failed"},
+      {"", "brk",
+       "answers with the old end of the heap, never with an errno; the C library then uses mmap, which is failed"},
       {"", "munmap", "cannot fail for a mapping that is there; one that stays is memory and no more"},
       {"", "exit", "does not return"},
       {"", "exit_group", "does not return"},

@@ -33,7 +33,8 @@ std::set<std::string> DataOfSandboxes() {
     std::error_code error;
     const fs::path folder = fs::path(kDataFolder) / name;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      const bool is_finished_image = folder.filename() == "images" && entry.path().string().find(".new.") == std::string::npos;
+      const bool is_finished_image =
+          folder.filename() == "images" && entry.path().string().find(".new.") == std::string::npos;
       if (!is_finished_image) found.insert(entry.path());
     }
   }
@@ -78,9 +79,9 @@ std::string TextOf(const json::object& object, const char* key) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-constexpr const char* kCodes[] = {"permission_denied", "not_found",         "already_exists", "conflict",
-                                  "unavailable",       "resource_exhausted", "unsupported",    "deadline_exceeded",
-                                  "invalid_argument",  "internal"};
+constexpr const char* kCodes[] = {
+    "permission_denied",  "not_found",   "already_exists",    "conflict",         "unavailable",
+    "resource_exhausted", "unsupported", "deadline_exceeded", "invalid_argument", "internal"};
 
 // An error with one of the codes, which says what could not be done. Empty when it is none.
 std::string NamedError(const std::string& err) {
@@ -179,7 +180,8 @@ std::string Judge::JudgeRun(const TracedRun& run, Judged& judged) const {
     const json::object result = ParseObject(run.out);
     judged.text = TextOf(result, "outcome") == "failed_to_start" ? "failed_to_start: " + run.out : "";
   }
-  if (judged.text.empty()) return "status " + std::to_string(run.status) + " without a named error: " + run.out + run.err;
+  if (judged.text.empty())
+    return "status " + std::to_string(run.status) + " without a named error: " + run.out + run.err;
   return {};
 }
 

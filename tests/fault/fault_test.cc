@@ -24,11 +24,11 @@ constexpr int kExitSkipped = 77;
 
 struct Options {
   std::string storage = "tmpfs";
-  std::string role;   // what its name begins with
-  std::string call;   // empty: all
-  int error = 0;      // 0: those of the table
-  int ordinal = -1;   // -1: all
-  bool every = false; // every occurrence with every error; else one occurrence of each call with the likeliest
+  std::string role;    // what its name begins with
+  std::string call;    // empty: all
+  int error = 0;       // 0: those of the table
+  int ordinal = -1;    // -1: all
+  bool every = false;  // every occurrence with every error; else one occurrence of each call with the likeliest
   bool only_interruptions = false;
   std::string results;  // where a line for each case goes
   bool verbose = false;
@@ -37,9 +37,10 @@ struct Options {
 };
 
 int Usage() {
-  std::fputs("usage: fault_test [--storage tmpfs|btrfs|directory] [--all] [--role ROLE] [--call NAME] [--ordinal N]\n"
-             "                  [--error NAME] [--interrupt] [--results FILE] [--shard I/N]\n",
-             stderr);
+  std::fputs(
+      "usage: fault_test [--storage tmpfs|btrfs|directory] [--all] [--role ROLE] [--call NAME] [--ordinal N]\n"
+      "                  [--error NAME] [--interrupt] [--results FILE] [--shard I/N]\n",
+      stderr);
   return 2;
 }
 
@@ -61,21 +62,28 @@ std::optional<Options> Parse(int count, char** arguments) {
     }
     if (++i >= count) return std::nullopt;
     const std::string value = arguments[i];
-    if (name == "--storage") options.storage = value;
-    else if (name == "--role") options.role = value;
-    else if (name == "--call") options.call = value;
-    else if (name == "--ordinal") options.ordinal = std::atoi(value.c_str());
-    else if (name == "--error") options.error = ErrorOf(value);
-    else if (name == "--results") options.results = value;
-    else if (name == "--shard" && std::sscanf(value.c_str(), "%u/%u", &options.shard, &options.shards) == 2) continue;
-    else return std::nullopt;
+    if (name == "--storage")
+      options.storage = value;
+    else if (name == "--role")
+      options.role = value;
+    else if (name == "--call")
+      options.call = value;
+    else if (name == "--ordinal")
+      options.ordinal = std::atoi(value.c_str());
+    else if (name == "--error")
+      options.error = ErrorOf(value);
+    else if (name == "--results")
+      options.results = value;
+    else if (name == "--shard" && std::sscanf(value.c_str(), "%u/%u", &options.shard, &options.shards) == 2)
+      continue;
+    else
+      return std::nullopt;
   }
   return options;
 }
 
 bool IsWanted(const Options& options, const CallSite& site) {
-  return site.role.starts_with(options.role) &&
-         (options.call.empty() || CallName(site.number) == options.call) &&
+  return site.role.starts_with(options.role) && (options.call.empty() || CallName(site.number) == options.call) &&
          (options.ordinal < 0 || site.ordinal == options.ordinal) && WhyNotFailed(site.role, site.number).empty();
 }
 
@@ -122,10 +130,14 @@ std::vector<Injection> Plan(const Options& options, const std::vector<CallSite>&
 
 const char* NameOf(const Judged& judged) {
   switch (judged.verdict) {
-    case Verdict::kSucceeded: return judged.collected ? "succeeded, collected" : "succeeded";
-    case Verdict::kRefused: return judged.collected ? "refused, collected" : "refused";
-    case Verdict::kNotReached: return "not reached";
-    case Verdict::kWrong: break;
+    case Verdict::kSucceeded:
+      return judged.collected ? "succeeded, collected" : "succeeded";
+    case Verdict::kRefused:
+      return judged.collected ? "refused, collected" : "refused";
+    case Verdict::kNotReached:
+      return "not reached";
+    case Verdict::kWrong:
+      break;
   }
   return "WRONG";
 }
@@ -146,8 +158,10 @@ int RunCases(const Options& options, Judge& judge) {
                              NameOf(judged) + "\t" + judged.text;
     // Opened anew for each line: a descriptor that stays would be one more than before.
     if (!options.results.empty()) std::ofstream(options.results, std::ios::app) << line << '\n';
-    if (options.verbose) std::printf("%s\n", line.c_str()); else
-    if (judged.verdict == Verdict::kWrong) std::printf("%s\n", line.c_str());
+    if (options.verbose)
+      std::printf("%s\n", line.c_str());
+    else if (judged.verdict == Verdict::kWrong)
+      std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
   std::printf("%s: %zu calls, %zu cases", options.storage.c_str(), judge.calls().size(), cases.size());

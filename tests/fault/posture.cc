@@ -30,7 +30,8 @@ std::string IdsInBlock(const std::string& ids) {
   std::istringstream numbers(ids);
   std::string text;
   for (unsigned long id = 0; numbers >> id;) {
-    text += " " + (id < kFirst + kBlock ? "HOST:" + std::to_string(id) : "block+" + std::to_string((id - kFirst) % kBlock));
+    text +=
+        " " + (id < kFirst + kBlock ? "HOST:" + std::to_string(id) : "block+" + std::to_string((id - kFirst) % kBlock));
   }
   return text;
 }
@@ -40,8 +41,8 @@ void AddStatus(pid_t pid, const char* who, std::string& text) {
   for (const char* name : {"Uid", "Gid", "Groups"}) {
     text += std::string(who) + " " + name + IdsInBlock(support::StatusField(status, name)) + "\n";
   }
-  for (const char* name : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp",
-                           "Seccomp_filters", "SigBlk", "SigIgn", "Umask"}) {
+  for (const char* name : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters",
+                           "SigBlk", "SigIgn", "Umask"}) {
     text += std::string(who) + " " + name + " " + support::StatusField(status, name) + "\n";
   }
   std::istringstream map(ReadFile(ProcPath(pid, "uid_map")) + ReadFile(ProcPath(pid, "gid_map")));
@@ -55,7 +56,8 @@ void AddStatus(pid_t pid, const char* who, std::string& text) {
   }
 }
 
-// "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [PROPAGATION...] - TYPE SOURCE SUPER": what does not differ from run to run.
+// "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [PROPAGATION...] - TYPE SOURCE SUPER": what does not differ from run to
+// run.
 void AddMounts(pid_t pid, std::string& text) {
   std::istringstream lines(ReadFile(ProcPath(pid, "mountinfo")));
   for (std::string line; std::getline(lines, line);) {

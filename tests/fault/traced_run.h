@@ -30,11 +30,11 @@ struct TracedRun {
   int status = -1;  // of the program itself; 128+N when signal N ended it
   std::string out;
   std::string err;
-  std::vector<CallSite> calls;             // in the order in which they were entered
-  bool injected = false;                   // false: the call never came
-  bool hung = false;                       // something still lived at the deadline, and was killed
-  std::vector<std::string> crashes;        // "launcher: signal 11"
-  std::optional<std::string> posture;      // of the command at its exec, before its first instruction
+  std::vector<CallSite> calls;         // in the order in which they were entered
+  bool injected = false;               // false: the call never came
+  bool hung = false;                   // something still lived at the deadline, and was killed
+  std::vector<std::string> crashes;    // "launcher: signal 11"
+  std::optional<std::string> posture;  // of the command at its exec, before its first instruction
   std::chrono::milliseconds duration{};
 };
 

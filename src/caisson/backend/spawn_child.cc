@@ -19,9 +19,14 @@ void RunSpawnChild(void* argument) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   // The caller's terminal is none of the launcher's business.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int fd = 0; fd < 2; ++fd) dup2(null, fd);
-  for (int i = 0; i < 3; ++i) dup2(plan.fds[i], 3 + i);
-  if (!Weakened("launcher_descriptors", "close_range")) syscall(SYS_close_range, 6U, ~0U, 0U);
+  for (int fd = 0; fd < 2; ++fd) {
+    if (dup2(null, fd) < 0) _exit(127);
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (dup2(plan.fds[i], 3 + i) < 0) _exit(127);
+  }
+  // What the caller has open is none of its business either.
+  if (!Weakened("launcher_descriptors", "close_range") && syscall(SYS_close_range, 6U, ~0U, 0U) != 0) _exit(127);
   char* envp[] = {nullptr};
   execve(plan.path, plan.argv, envp);
   _exit(127);

@@ -151,7 +151,7 @@ Result<std::uint64_t> GuestStack() {
   static void* const stack = mmap(nullptr, kGuestStackSize, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
   if (stack == MAP_FAILED || mprotect(stack, kGuardSize, PROT_NONE) != 0) {
-    return Fail(Error(Code::kResourceExhausted, "no memory for the guest's stack"));
+    return Fail(Error::FromErrno(ENOMEM, "no memory for the guest's stack"));
   }
   return reinterpret_cast<std::uint64_t>(stack);
 }

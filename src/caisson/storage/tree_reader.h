@@ -51,8 +51,8 @@ class TreeReader {
   // When the last change was made of which Stamp told since then; folders aside.
   const timespec& newest() const { return newest_; }
 
-  // Whether, since it was last asked, something that may be there could not be read: descriptors or memory ran out, or a
-  // disk failed. Of each of these the answer below is the same as of what is absent.
+  // Whether, since it was last asked, something that may be there could not be read: descriptors or memory ran out, or
+  // a disk failed. Of each of these the answer below is the same as of what is absent.
   bool TakeFailure() { return std::exchange(failed_, false); }
 
   // Absent when there is no such entry, or a folder on the way is none.
