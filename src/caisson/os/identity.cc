@@ -21,11 +21,14 @@ Status RequireRoot(const std::string& purpose) {
 }
 
 Status DropBoundingSet() {
-  for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+  unsigned long capability = 0;
+  for (; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
       return Fail(Error::FromErrno(errno, "cannot drop a capability"));
     }
   }
+  // Past the last one; any other error says nothing of those that follow.
+  if (errno != EINVAL) return Fail(Error::FromErrno(errno, "cannot read the bounding set"));
   return {};
 }
 
