@@ -105,12 +105,16 @@ STEPS = (
 SLOW = "minutes of emulation for what depends little on the kernel"
 # Expressions on the names of tests, and why no machine runs them.
 LEFT_OUT = {
-    r"(base|cli|hint|plan|proto|backend|sandbox|bench|demo)[.].*": "the kernel has no part in it",
+    r"(base|cli|hint|plan|proto|backend|sandbox|bench|demo|fuzz)[.].*": "the kernel has no part in it",
     r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
     r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
     r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,
     r"integration[.](image_directory|library_(commands|files|input_wait|terminal))": SLOW,
     r"integration[.](run_bad_input|hints)": "refusals and texts, for which the kernel does not matter",
+    r"escape[.](background|terminal)": "the probes of the other two, started another way",
+    r"escape[.]layer_race": SLOW,
+    r"fault[.].*": "stops at every system call, which takes many minutes in emulation",
+    r"integration[.]canaries": "tests the tests' own canaries, which live beside every test here too",
     r"integration[.]demo": "shows what the others test",
     r"integration[.]host_state": "tests the tests' own count of left-overs",
     r"integration[.]real_work": "projects that the machine does not have",
