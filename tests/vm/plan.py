@@ -69,6 +69,7 @@ STEPS = (
     Step("os.mount_test"),
     Step("os.probe_test"),
     Step("os.socket_test"),
+    Step("guest.as_user_test"),
     Step("guest.file_operation_test"),
     Step("storage.btrfs_layers_test", "*TheKernelHolds*:*OneLayer*:*Snapshots*:*KilledProcesses*:*HoldsAnOverlay*",
          kernels=OLDER),

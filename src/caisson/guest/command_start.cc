@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,28 +15,12 @@
 #include <cerrno>
 #include <optional>
 
+#include "caisson/guest/as_user.h"
 #include "caisson/guest/file_operation.h"
-#include "caisson/guest/lockdown.h"
 #include "caisson/os/clone.h"
 
 namespace caisson::guest {
 namespace {
-
-// Makes files as another user for the moment: pipes and terminals belong to the command, so that it can open
-// /dev/stdout and the like again.
-class AsUser {
- public:
-  explicit AsUser(std::uint32_t id) {
-    setfsgid(id);
-    setfsuid(id);
-  }
-  ~AsUser() {
-    setfsuid(kGuestId);
-    setfsgid(kGuestId);
-  }
-  AsUser(const AsUser&) = delete;
-  AsUser& operator=(const AsUser&) = delete;
-};
 
 struct Stdio {
   std::vector<os::Fd> command_ends;
