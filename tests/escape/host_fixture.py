@@ -68,7 +68,7 @@ class SharedMemory:
     """One System V segment and one file in /dev/shm."""
 
     def __init__(self, token: str):
-        self.key = secrets.randbelow(2**30) + 1
+        self.key = 10**9 + secrets.randbelow(10**9)  # as wide as the column that shows it
         self.name = f"escape-{token}"
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._id = self._libc.shmget(self.key, 4096, IPC_CREAT | 0o666)

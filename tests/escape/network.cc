@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <sstream>
+#include <string>
 
 #include "caisson/os/fd.h"
 #include "escape/attempt.h"
@@ -83,7 +85,13 @@ Outcome FindRouteOut(const Context&) {
 Outcome FindHostSegment(const Context& context) {
   const std::string* key = context.Find("shm-key");
   if (key == nullptr) return NotRun("needs --shm-key");
-  return Content("/proc/sysvipc/shm").find(" " + *key + " ") == std::string::npos ? Refused(ENOENT) : Succeeded();
+  // The key is the first column, at least ten wide.
+  std::istringstream lines(Content("/proc/sysvipc/shm"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t start = line.find_first_not_of(' ');
+    if (start != std::string::npos && line.substr(start).starts_with(*key + " ")) return Succeeded();
+  }
+  return Refused(ENOENT);
 }
 
 }  // namespace

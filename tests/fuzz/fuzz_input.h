@@ -28,7 +28,7 @@ class Input {
     static_assert(std::is_trivially_copyable_v<Number>);
     Number number{};
     const std::string_view bytes = TakeBytes(sizeof number);
-    std::memcpy(&number, bytes.data(), bytes.size());
+    bytes.copy(reinterpret_cast<char*>(&number), bytes.size());  // also of nothing, which memcpy must not be given
     return number;
   }
   // At most `count` bytes.
