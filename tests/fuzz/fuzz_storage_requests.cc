@@ -1,6 +1,7 @@
 // What the storage process, which is root, takes from the launcher.
 // Input: one message.
 
+#include <cstring>
 #include <string_view>
 
 #include "caisson/storage/storage_request.h"
