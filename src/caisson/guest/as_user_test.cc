@@ -9,8 +9,7 @@ namespace {
 
 bool IsProtected() {
   int signal = 0;
-  return prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0) == 0 && signal == SIGKILL &&
-         prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+  return prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0) == 0 && signal == SIGKILL && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
 // The ids that files are made with: those of a change that does not happen.
