@@ -39,7 +39,7 @@ struct Options {
 int Usage() {
   std::fputs(
       "usage: fault_test [--storage tmpfs|btrfs|directory] [--all] [--role ROLE] [--call NAME] [--ordinal N]\n"
-      "                  [--error NAME] [--interrupt] [--results FILE] [--shard I/N]\n",
+      "                  [--error NAME] [--interrupt] [--results FILE] [--shard I/N] [--verbose]\n",
       stderr);
   return 2;
 }
@@ -158,10 +158,7 @@ int RunCases(const Options& options, Judge& judge) {
                              NameOf(judged) + "\t" + judged.text;
     // Opened anew for each line: a descriptor that stays would be one more than before.
     if (!options.results.empty()) std::ofstream(options.results, std::ios::app) << line << '\n';
-    if (options.verbose)
-      std::printf("%s\n", line.c_str());
-    else if (judged.verdict == Verdict::kWrong)
-      std::printf("%s\n", line.c_str());
+    if (options.verbose || judged.verdict == Verdict::kWrong) std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
   std::printf("%s: %zu calls, %zu cases", options.storage.c_str(), judge.calls().size(), cases.size());

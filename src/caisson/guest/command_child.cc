@@ -15,6 +15,7 @@
 #include <cstddef>
 
 #include "caisson/base/weakened.h"
+#include "caisson/os/write_child.h"
 
 // Runs between clone and exec, in the guest's memory: system calls only.
 
@@ -24,24 +25,6 @@ namespace {
 constexpr std::size_t kMaxPath = 4096;
 
 int Errno(long result) { return result < 0 ? errno : 0; }
-
-// One write of the whole text, made again when a signal came in between. Returns 0 or an errno.
-int WriteOnce(int file, const char* text, std::size_t length) {
-  ssize_t n = 0;
-  do {
-    n = write(file, text, length);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) return errno;
-  return n == static_cast<ssize_t>(length) ? 0 : EIO;
-}
-
-int JoinCgroups(const ChildPlan& plan) {
-  for (const int file : plan.tasks) {
-    if (file < 0) continue;
-    if (const int error = WriteOnce(file, "0", 1); error != 0) return error;
-  }
-  return 0;
-}
 
 int ResetSignals() {
   // Handlers were cleared by the clone; what is left is the mask.
@@ -67,7 +50,7 @@ int OfferToOomKiller() {
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
   if (file < 0) return errno;
-  const int error = WriteOnce(file, "500", 3);
+  const int error = os::WriteWhole(file, "500", 3);
   close(file);
   return error;
 }
@@ -186,14 +169,14 @@ bool Step(ChildPlan& plan, const char* step, int error) {
 }  // namespace
 
 bool Confine(ChildPlan& plan) {
-  return Step(plan, "cgroup", JoinCgroups(plan)) &&      // before anything of it can cost something
-         Step(plan, "signals", ResetSignals()) &&        //
-         Step(plan, "stdio", ConnectStdio(plan)) &&      // its own session, three descriptors
-         Step(plan, "oom_score", OfferToOomKiller()) &&  // while /proc/self is still ours to write
-         Step(plan, "limits", LimitResources(plan)) &&   //
-         Step(plan, "user", BecomeUser(plan)) &&         // no group, no capability
-         Step(plan, "chdir", Errno(chdir(plan.cwd))) &&  // with the command's rights, not the guest's
-         Step(plan, "landlock", RestrictFiles(plan)) &&  //
+  return Step(plan, "cgroup", os::JoinCgroups(plan.tasks)) &&  // before anything of it can cost something
+         Step(plan, "signals", ResetSignals()) &&              //
+         Step(plan, "stdio", ConnectStdio(plan)) &&            // its own session, three descriptors
+         Step(plan, "oom_score", OfferToOomKiller()) &&        // while /proc/self is still ours to write
+         Step(plan, "limits", LimitResources(plan)) &&         //
+         Step(plan, "user", BecomeUser(plan)) &&               // no group, no capability
+         Step(plan, "chdir", Errno(chdir(plan.cwd))) &&        // with the command's rights, not the guest's
+         Step(plan, "landlock", RestrictFiles(plan)) &&        //
          Step(plan, "seccomp", RestrictCalls(plan));
 }
 

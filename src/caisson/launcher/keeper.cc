@@ -21,6 +21,7 @@
 #include "caisson/os/identity.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
+#include "caisson/os/write_child.h"
 #include "caisson/plan/launch_plan.h"
 #include "caisson/storage/collection.h"
 
@@ -48,26 +49,17 @@ struct Reply {
   char message[224] = {};
 };
 
-// One write of the whole text, made again when a signal came in between.
-bool WriteOnce(int file, const char* text, std::size_t size) {
-  ssize_t n = 0;
-  do {
-    n = write(file, text, size);
-  } while (n < 0 && errno == EINTR);
-  return n == static_cast<ssize_t>(size);
-}
-
 // A process in the new cgroup that enters new user and cgroup namespaces, says which number it has in the host's /proc
 // and waits to be killed.
 [[noreturn]] void HoldNamespaces(int ready, const std::vector<os::Fd>& tasks) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) _exit(1);
   for (const os::Fd& file : tasks) {
-    if (!WriteOnce(file.get(), "0", 1)) _exit(1);
+    if (os::WriteWhole(file.get(), "0", 1) != 0) _exit(1);
   }
   std::array<char, 16> number{};
   const ssize_t size = readlink("/proc/self", number.data(), number.size());
   if (size <= 0 || unshare(CLONE_NEWCGROUP) != 0) _exit(1);
-  if (!WriteOnce(ready, number.data(), static_cast<std::size_t>(size))) _exit(1);
+  if (os::WriteWhole(ready, number.data(), static_cast<std::size_t>(size)) != 0) _exit(1);
   while (true) pause();
 }
 

@@ -15,6 +15,7 @@
 #include <initializer_list>
 
 #include "caisson/base/weakened.h"
+#include "caisson/os/write_child.h"
 
 // Runs in the new process while it still has the launcher's descriptors: system calls only. Every step returns 0 or an
 // errno; BuildSandbox at the end is the list of steps, and their order is the security argument.
@@ -156,24 +157,6 @@ int AwaitOrder(const ChildPlan& plan, Received* received) {
   return received->order.has_workspace <= 1 && static_cast<std::uint32_t>(received->fd_count) == expected ? 0 : EBADMSG;
 }
 
-// One write of the whole text, made again when a signal came in between. Returns 0 or an errno.
-int WriteOnce(int file, const char* text, std::size_t length) {
-  ssize_t n = 0;
-  do {
-    n = write(file, text, length);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) return errno;
-  return n == static_cast<ssize_t>(length) ? 0 : EIO;
-}
-
-int JoinCgroups(const ChildPlan& plan) {
-  for (const int file : plan.tasks) {
-    if (file < 0) continue;
-    if (const int error = WriteOnce(file, "0", 1); error != 0) return error;
-  }
-  return 0;
-}
-
 int BecomeRootOfSandbox() {
   if (syscall(SYS_setgroups, 0, nullptr) != 0) return errno;
   if (syscall(SYS_setresgid, 0, 0, 0) != 0) return errno;
@@ -208,7 +191,7 @@ int MountProc() { return MountNew("proc", nullptr, 0, kNoSuidNoDevNoExec, "stage
 int WriteSysctl(const char* path, const char* value, std::size_t length) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno;
-  const int error = WriteOnce(file, value, length);
+  const int error = os::WriteWhole(file, value, length);
   close(file);
   return error;
 }
@@ -308,7 +291,7 @@ int KeepOnlyControl(const Received& received, [[maybe_unused]] int report) {
 void Step(const ChildPlan& plan, plan::Step step, int error) {
   if (error == 0) return;
   const ChildFailure failure{step, error};
-  (void)WriteOnce(plan.report, reinterpret_cast<const char*>(&failure), sizeof failure);
+  (void)os::WriteWhole(plan.report, reinterpret_cast<const char*>(&failure), sizeof failure);
   _exit(1);
 }
 
@@ -318,7 +301,7 @@ void BuildSandbox(const ChildPlan& plan) {
   umask(0022);
   Step(plan, plan::Step::kClone, CloseOthers(plan));
   Step(plan, plan::Step::kIdMaps, AwaitIdMaps(plan));
-  Step(plan, plan::Step::kJoinCgroup, JoinCgroups(plan));
+  Step(plan, plan::Step::kJoinCgroup, os::JoinCgroups(plan.tasks));
   Step(plan, plan::Step::kIdMaps, BecomeRootOfSandbox());
   Step(plan, plan::Step::kMountDev, AttachAt(plan.devices, "stage/dev"));
   Step(plan, plan::Step::kMountDevpts, MountDevpts());

@@ -12,6 +12,8 @@
 #include <chrono>
 #include <memory>
 
+#include "caisson/os/write_child.h"
+
 namespace caisson::os {
 namespace {
 
@@ -20,12 +22,8 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 Status WriteFile(const Fd& directory, const char* name, const std::string& value) {
   const Fd file(openat(directory.get(), name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) return Fail(Error::FromErrno(errno, std::string("cannot open the cgroup file ") + name));
-  ssize_t n = 0;
-  do {
-    n = write(file.get(), value.data(), value.size());
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) {
-    return Fail(Error::FromErrno(errno, std::string("cannot set the cgroup file ") + name));
+  if (const int error = WriteWhole(file.get(), value.data(), value.size()); error != 0) {
+    return Fail(Error::FromErrno(error, std::string("cannot set the cgroup file ") + name));
   }
   return {};
 }

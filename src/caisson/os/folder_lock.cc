@@ -17,12 +17,17 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 }  // namespace
 
+Status Lock(const Fd& file, int operation) {
+  while (flock(file.get(), operation) != 0) {
+    if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot lock a file or folder"));
+  }
+  return {};
+}
+
 Result<Fd> LockFolder(const Fd& folder, int operation) {
   Fd lock(openat(folder.get(), ".", kDirectory));
   if (!lock.valid()) return Fail(Error::FromErrno(errno, "cannot open a folder to lock it"));
-  while (flock(lock.get(), operation) != 0) {
-    if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot lock a folder"));
-  }
+  CAISSON_CHECK_OK(Lock(lock, operation));
   return lock;
 }
 

@@ -11,6 +11,9 @@ namespace caisson::os {
 // Folders whose use shows by a lock that the kernel drops with the last process that holds it, however that ends.
 // Source: flock(2).
 
+// flock(2), made again when a signal came in between. `operation`: as for LockFolder.
+Status Lock(const Fd& file, int operation);
+
 // Locks a folder through a description of its own, so that the lock is independent of others this process has.
 // `operation`: LOCK_SH or LOCK_EX, with LOCK_NB an error with EWOULDBLOCK instead of waiting.
 Result<Fd> LockFolder(const Fd& folder, int operation);

@@ -15,17 +15,16 @@
 #include <cstring>
 #include <string>
 
+#include "caisson/os/write_child.h"
+
 namespace caisson::os {
 namespace {
 
 Status WriteProcFile(const std::string& path, const std::string& value) {
   const Fd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot open " + path));
-  ssize_t n = 0;
-  do {
-    n = write(file.get(), value.data(), value.size());
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) return Fail(Error::FromErrno(errno, "cannot write " + path));
+  const int error = WriteWhole(file.get(), value.data(), value.size());
+  if (error != 0) return Fail(Error::FromErrno(error, "cannot write " + path));
   return {};
 }
 

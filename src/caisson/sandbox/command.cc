@@ -99,7 +99,7 @@ class Waiter {
           state_.instance->KillAll();
           return std::nullopt;
         }
-        const int input = pump_.IdleInput();
+        const int input = pump_.IdleInput(Deadline::Clock::now());
         waits_for_input_ = input >= 0 && state_.instance->WaitsForInput(Leaf(), input);
         Decide(TimedOut{});
         deadline = Deadline::In(kKillPatience);

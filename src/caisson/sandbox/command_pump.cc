@@ -125,7 +125,7 @@ void InputStream::Write() {
   const ssize_t n = write(sink_.get(), data.data(), data.size());
   if (n > 0) {
     pending_.Consume(static_cast<std::size_t>(n));
-    silent_ = Deadline::In(kSilence);
+    silent_from_ = Deadline::Clock::now() + kSilence;
   }
   if (n < 0 && errno != EAGAIN && errno != EINTR) {
     sink_.Reset();  // nobody reads it any more
@@ -134,8 +134,8 @@ void InputStream::Write() {
   if (pending_.empty() && host_fd_ < 0 && !is_terminal_) sink_.Reset();
 }
 
-bool InputStream::Idle() const {
-  if (!sink_.valid() || !pending_.empty() || !silent_.Passed()) return false;
+bool InputStream::Idle(Deadline::Clock::time_point now) const {
+  if (!sink_.valid() || !pending_.empty() || now < silent_from_) return false;
   pollfd entry{host_fd_, POLLIN, 0};  // a negative one is passed over
   return poll(&entry, 1, 0) == 0;
 }

@@ -74,16 +74,16 @@ class InputStream {
   void Read();
   void Write();
   void Close() { sink_.Reset(); }
-  // True when the command has been given everything the host has, nothing has come for a while, and the input has not
-  // ended. A while: on a busy host a writer that never stops may find no processor for some time.
-  bool Idle() const;
+  // True when at `now` the command has been given everything the host has, nothing has come for a while, and the input
+  // has not ended. A while: on a busy host a writer that never stops may find no processor for some time.
+  bool Idle(Deadline::Clock::time_point now) const;
 
  private:
   os::Fd sink_;
   int host_fd_;
   bool is_terminal_ = false;
   PendingBytes pending_;
-  Deadline silent_{Deadline::Clock::time_point::min()};  // until when the last bytes count as just given
+  Deadline::Clock::time_point silent_from_;  // the last bytes count as just given until then
 };
 
 // Moves the data of one command until its own process has ended.
@@ -105,8 +105,8 @@ class CommandPump {
   // After the end: takes what is left in the pipes and hands it to the host. Returns early when interrupted.
   void Finish();
 
-  // Our end of the command's input when more could come but nothing has; -1 otherwise. Borrowed.
-  int IdleInput() const { return input_.Idle() ? input_.sink_fd() : -1; }
+  // Our end of the command's input when more could come but at `now` nothing has for a while; -1 otherwise. Borrowed.
+  int IdleInput(Deadline::Clock::time_point now) const { return input_.Idle(now) ? input_.sink_fd() : -1; }
 
   CapturedOutput TakeOut() { return std::move(out_).Take(); }
   CapturedOutput TakeErr() { return err_ ? std::move(*err_).Take() : CapturedOutput{}; }

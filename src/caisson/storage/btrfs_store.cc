@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "caisson/os/btrfs.h"
+#include "caisson/os/folder_lock.h"
 #include "caisson/os/loop_device.h"
 #include "caisson/os/mount.h"
 #include "caisson/storage/store_file.h"
@@ -244,13 +245,8 @@ Result<Space> BtrfsStore::HostSpace() const { return SpaceOf(data_); }
 
 Result<os::Fd> BtrfsStore::Lock() const {
   os::Fd lock(openat(data_.get(), kLockName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  int locked = -1;
-  do {
-    locked = lock.valid() ? flock(lock.get(), LOCK_EX) : -1;
-  } while (locked != 0 && lock.valid() && errno == EINTR);
-  if (locked != 0) {
-    return Fail(Error::FromErrno(errno, "cannot lock " + data_path_ + "/" + kLockName));
-  }
+  if (!lock.valid()) return Fail(Error::FromErrno(errno, "cannot open " + data_path_ + "/" + kLockName));
+  CAISSON_CHECK_OK(os::Lock(lock, LOCK_EX));
   return lock;
 }
 

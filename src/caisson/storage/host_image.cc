@@ -162,9 +162,7 @@ Result<os::Fd> UseSkeleton(const os::Fd& images, const std::string& name) {
     if (errno == ENOENT) return os::Fd();
     return Fail(Error::FromErrno(errno, "cannot open the host image"));
   }
-  while (flock(skeleton.get(), LOCK_SH) != 0) {
-    if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot lock the host image"));
-  }
+  CAISSON_CHECK_OK(os::Lock(skeleton, LOCK_SH));
   if (!os::IsStillAt(skeleton, images, name)) skeleton.Reset();
   return skeleton;
 }
