@@ -124,7 +124,7 @@ Judge::Judge(const support::StorageDriver& storage) : storage_(storage.name) {
   // Makes what stands between runs.
   const support::Ended first = support::RunProgram({.argv = Arguments()});
   if (first.status != 0) {
-    why_not_ = "without a fault it fails: " + first.err;
+    fault_ = "without a fault it fails: " + first.err;
     return;
   }
   before_ = support::ReadHostState();
@@ -132,11 +132,11 @@ Judge::Judge(const support::StorageDriver& storage) : storage_(storage.name) {
   calls_ = run.calls;
   posture_ = run.posture.value_or("");
   if (run.status != 0 || posture_.empty() || !run.crashes.empty()) {
-    why_not_ = "followed by this test, without a fault, it ends with " + std::to_string(run.status) + ": " + run.err;
+    fault_ = "followed by this test, without a fault, it ends with " + std::to_string(run.status) + ": " + run.err;
   }
   for (const char* part : {"command NoNewPrivs 1\n", "command Seccomp 2\n", "command CapEff 0000000000000000\n",
                            "command is restricted\n", "guest NoNewPrivs 1\n"}) {
-    if (posture_.find(part) == std::string::npos) why_not_ = std::string("without a fault it lacks ") + part + posture_;
+    if (posture_.find(part) == std::string::npos) fault_ = std::string("without a fault it lacks ") + part + posture_;
   }
 }
 

@@ -31,6 +31,8 @@ class Judge {
 
   // Why nothing can be judged here; empty when it can.
   const std::string& why_not() const { return why_not_; }
+  // What is wrong already when no call fails; empty: nothing.
+  const std::string& fault() const { return fault_; }
   // The calls of a run without a fault.
   const std::vector<CallSite>& calls() const { return calls_; }
   Judged Try(const Injection& injection);
@@ -42,6 +44,7 @@ class Judge {
 
   std::string storage_;
   std::string why_not_;
+  std::string fault_;
   std::string posture_;
   std::vector<CallSite> calls_;
   support::HostState before_;

@@ -188,6 +188,10 @@ int Main(int count, char** arguments) {
     std::printf("skipped: %s\n", judge.why_not().c_str());
     return kExitSkipped;
   }
+  if (!judge.fault().empty()) {
+    std::printf("%s\n", judge.fault().c_str());
+    return 1;
+  }
   return RunCases(*options, judge);
 }
 

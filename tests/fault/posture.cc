@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "caisson/os/identity.h"
 #include "support/host_state.h"
 #include "support/temp_folder.h"
 
@@ -25,8 +26,8 @@ std::string Link(const fs::path& path) {
 
 // Ids of the host differ from run to run, but not their place in the block.
 std::string IdsInBlock(const std::string& ids) {
-  constexpr unsigned long kFirst = 0x70000000UL;
-  constexpr unsigned long kBlock = 131072;
+  constexpr unsigned long kFirst = os::kFirstUid;
+  constexpr unsigned long kBlock = os::kUidsPerBlock;
   std::istringstream numbers(ids);
   std::string text;
   for (unsigned long id = 0; numbers >> id;) {

@@ -31,8 +31,8 @@ echo '{mark}'
 """
 
 # In a mount namespace of its own, where the copy is where a sandbox shows it, /tmp is a folder of this run, and uid 1000
-# has the name it has in a sandbox; with the number of open files that a session has by
-# default, as in a sandbox. What follows -- is all an ordinary user could start.
+# has the name it has in a sandbox; with the number of open files that a login has by default, as in a sandbox. What
+# follows -- is all an ordinary user could start.
 OUTSIDE = """mount -t tmpfs -o mode=0755 tmpfs /home
 mkdir -p /home/agent/workspace
 chown 1000:1000 /home/agent
