@@ -74,7 +74,7 @@ def ask(test, programs):
         status, output = run([sys.executable, "-B", ROOT / "tests/escape/escape_test.py",
                               "--probe", PROGRAMS / "escape_probe", "--side", subject], env=environment)
         failed = re.findall(r"^FAILED (.*)", output, re.MULTILINE)
-        case = re.match(r"(\w+): (.*)", failed[0]) if failed else None
+        case = re.match(r"\w+, \w+: (\w+): (.*)", failed[0]) if failed else None
         if case:
             return f"{name}: {case.group(1)}", case.group(2)
         if failed:

@@ -28,6 +28,9 @@ import processes
 import report
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY / "tools"))
+import document_part
+
 KINDS = (peers.Native, peers.Unshare, peers.Bubblewrap, peers.Nsjail, peers.Firejail, containers.Crun, containers.Runc,
          containers.Docker, containers.Runsc, peers.Caisson, peers.CaissonLibrary)
 AT_ONCE = (16, 50)
@@ -47,7 +50,7 @@ def parse(arguments):
                         help="besides the references; one of: " + ", ".join(names))
     parser.add_argument("--json", metavar="FILE", help="write every sample, too, to FILE (-: standard output)")
     parser.add_argument("--start-docker", action="store_true", help="start a dockerd of its own for the run")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/peers.md and docs/peers.svg")
+    parser.add_argument("--write-docs", action="store_true", help="write docs/peers.md, docs/peers.svg and the table in SPECIFICATION.md")
     parser.add_argument("--from", dest="source", metavar="FILE",
                         help="measure nothing: report what an earlier --json FILE holds")
     parser.add_argument("--seed", type=int, default=None, help="for the order of rounds")
@@ -112,6 +115,7 @@ def write(data, options):
     if options.write_docs:
         (REPOSITORY / "docs" / "peers.md").write_text(report.as_markdown(data))
         (REPOSITORY / "docs" / "peers.svg").write_text(plot.as_svg(data))
+        document_part.write(REPOSITORY / "SPECIFICATION.md", "peers", report.summary(data).grid_as_markdown())
 
 
 def close(everyone, where):

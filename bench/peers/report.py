@@ -96,11 +96,14 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def as_markdown(self):
-        rule = [":---" if self.words or i == 0 else "---:" for i in range(len(self.columns))]
         lines = [f"## {self.title}", ""] + ([self.note, ""] if self.note else [])
-        for row in [self.columns, rule, *self.rows]:
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + self.grid_as_markdown()
+
+    def grid_as_markdown(self):
+        """The rows alone."""
+        rule = [":---" if self.words or i == 0 else "---:" for i in range(len(self.columns))]
+        return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n"
+                       for row in [self.columns, rule, *self.rows])
 
 
 def times(data, measure, title, note):
@@ -186,6 +189,22 @@ def measured_tables(data):
         crowds(data, data.options["at_once"]), alive(data), calls(data), work(data)) if table.rows]
 
 
+def summary(data):
+    """One row for each peer, of the medians that say most."""
+    first, last = data.options["at_once"][0], data.options["at_once"][-1]
+    columns = ["peer", "start, ms", "× bubblewrap", "another command, ms", f"{first} at once, ms", f"{last} at once, ms",
+               "PSS each, MiB", "build × outside", "tests × outside", "failed"]
+    rows = []
+    for peer in data.measured():
+        name = peer["name"]
+        values = [data.median("start", name), data.ratio("start", name, BUBBLEWRAP), data.median("exec", name),
+                  data.median(f"at_once_{first}", name), data.median(f"at_once_{last}", name),
+                  data.median("alive_pss", name), data.ratio("build", name, NATIVE), data.ratio("tests", name, NATIVE)]
+        failures = sum(one["failures"] for (_, owner), one in data.series.items() if owner == name)
+        rows.append([name, *(number(value) for value in values), str(failures)])
+    return Table("", "", columns, rows)
+
+
 def versions(data):
     rows = [[peer["name"], peer["version"] or NOTHING, peer["reason"] or "yes"] for peer in data.peers]
     return Table("Versions", "", ["peer", "version", "measured"], rows, words=True)
@@ -212,7 +231,7 @@ def as_text(data):
 def as_markdown(data):
     facts = [[key, str(value)] for key, value in data.machine.items()]
     machine = Table("Machine", "", ["what", "value"], facts, words=True)
-    unlike = differences(data).as_markdown().split("\n", 2)[2]
+    unlike = differences(data).grid_as_markdown()
     parts = [INTRODUCTION, *(table.as_markdown() for table in measured_tables(data)), NOTES + "\n" + unlike]
     parts += [table.as_markdown() for table in (machine, versions(data), first_failures(data)) if table.rows]
     return "\n".join(parts)

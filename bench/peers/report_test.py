@@ -53,6 +53,13 @@ class Numbers(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
+    def test_summary_has_medians_ratios_and_all_failures(self):
+        data = collected(series("start", "bubblewrap", [8.0]), series("start", "caisson run", [12.0, 16.0, 30.0], failures=2),
+                         series("at_once_50", "caisson run", [400.0], failures=3), series("build", "no sandbox", [100.0]),
+                         series("build", "caisson run", [110.0]))
+        self.assertEqual(row_of(report.summary(data), "caisson run"),
+                         ["caisson run", "16.0", "2.00", "-", "-", "400", "-", "1.10", "-", "5"])
+
     def test_start_compares_medians(self):
         data = collected(series("start", "unshare", [2.0, 4.0, 6.0]), series("start", "bubblewrap", [8.0, 8.0, 80.0]),
                          series("start", "caisson run", [16.0, 12.0, 30.0], failures=2, first_failure="no"))

@@ -2,10 +2,11 @@
 """Writes the table of docs/fault-injection.md from the lines that fault_test --results left: table.py FILE... DOCUMENT"""
 
 import collections
+import pathlib
 import sys
 
-BEGIN = "<!-- table: begin -->\n"
-END = "<!-- table: end -->\n"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import document_part
 
 
 def read_cases(paths):
@@ -42,12 +43,7 @@ def make_table(cases):
 
 def main(arguments):
     *results, document = arguments
-    with open(document, encoding="utf-8") as file:
-        text = file.read()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    with open(document, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + make_table(read_cases(results)) + END + after)
+    document_part.write(pathlib.Path(document), "table", make_table(read_cases(results)))
 
 
 if __name__ == "__main__":

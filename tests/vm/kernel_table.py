@@ -10,9 +10,11 @@ import plan
 import results
 from kernels import ROOT
 
+sys.path.insert(0, str(ROOT / "tools"))
+import document_part
+
 DOCUMENT = ROOT / "docs" / "kernel-support.md"
-BEGIN = "<!-- What follows is written by tests/vm/kernel_table.py. -->"
-END = "<!-- So far. -->"
+PART = "steps"
 
 
 def planned():
@@ -33,7 +35,7 @@ def lacking(steps):
 
 
 def render(steps):
-    """The text between BEGIN and END, of what planned() or ran() tell."""
+    """The part of the document, of what planned() or ran() tell."""
     lines = ["| Test | Of it | " + " | ".join(f"Linux {kernel}" for kernel in plan.KERNELS) + " |"]
     lines.append("|---|---|" + "---|" * len(plan.KERNELS))
     for step in plan.STEPS:
@@ -48,19 +50,12 @@ def render(steps):
     return "\n".join(lines)
 
 
-def in_document(text):
-    """The text between BEGIN and END of the document."""
-    return text.partition(BEGIN + "\n")[2].partition("\n" + END)[0]
-
-
 def main():
     steps = ran()
     if missing := lacking(steps):
         print(f"kernel_table: not passed as planned: {', '.join(missing)}; run ./dev test dev -L vm", file=sys.stderr)
         return 1
-    text = DOCUMENT.read_text()
-    before, _, rest = text.partition(BEGIN + "\n")
-    DOCUMENT.write_text(before + BEGIN + "\n" + render(steps) + "\n" + END + rest.partition(END)[2])
+    document_part.write(DOCUMENT, PART, render(steps))
     return 0
 
 
