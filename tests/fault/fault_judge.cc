@@ -84,8 +84,11 @@ constexpr const char* kCodes[] = {
     "resource_exhausted", "unsupported", "deadline_exceeded", "invalid_argument", "internal"};
 
 // An error with one of the codes, which says what could not be done. Empty when it is none.
+// The error is the last line: the loader of a program that cannot start says so before it.
 std::string NamedError(const std::string& err) {
-  const json::object whole = ParseObject(err);
+  const std::size_t last = err.find_last_not_of('\n');
+  const std::size_t begin = err.rfind('\n', last);
+  const json::object whole = ParseObject(begin < last ? err.substr(begin + 1) : err);
   const json::value* const found = whole.if_contains("error");
   if (found == nullptr || !found->is_object()) return {};
   const json::object& error = found->get_object();

@@ -20,6 +20,7 @@
 #include "caisson/launcher/storage_link.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/socket.h"
+#include "caisson/os/write_child.h"
 #include "caisson/storage/uid_blocks.h"
 
 namespace caisson::launcher {
@@ -310,11 +311,9 @@ Status RefuseExecutableMemory() {
   const os::Fd file(open("/proc/sys/vm/memfd_noexec", O_WRONLY | O_CLOEXEC));
   if (!file.valid() && errno == ENOENT) return {};
   if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot open the sysctl vm.memfd_noexec"));
-  // Refused where it is stricter already.
-  if (write(file.get(), "1", 1) != 1 && errno != EINVAL) {
-    return Fail(Error::FromErrno(errno, "cannot set the sysctl vm.memfd_noexec"));
-  }
-  return {};
+  const int error = os::WriteWhole(file.get(), "1", 1);
+  if (error == 0 || error == EINVAL) return {};  // EINVAL: it is stricter already
+  return Fail(Error::FromErrno(error, "cannot set the sysctl vm.memfd_noexec"));
 }
 
 // Tells the engine why the launcher cannot start, as the answer to its first request: a connection that closes with a
