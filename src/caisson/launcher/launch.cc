@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
+#include "caisson/base/deadline.h"
 #include "caisson/base/weakened.h"
 #include "caisson/guest/guest.h"
 #include "caisson/launcher/launch_child.h"
@@ -36,6 +38,8 @@ using plan::Step;
 // /dev/shm: at most this, and an eighth of the memory limit.
 constexpr std::uint64_t kMaxShmBytes = 64U << 20U;
 constexpr const char* kShmInodes = "16384";
+// Less than the engine waits for the answer.
+constexpr std::chrono::seconds kBuildPatience{15};
 constexpr std::size_t kGuestStackSize = 8U << 20U;
 constexpr std::size_t kGuardSize = 4096;
 
@@ -197,6 +201,9 @@ Status SendOrder(const os::Fd& orders, const BuildOrder& order, const Mounts& mo
 
 // Waits until the sandbox is built: the report pipe closes, or says what failed.
 std::optional<StepError> AwaitRoot(const os::Fd& report) {
+  if (const Status told = os::AwaitReadable(report.get(), Deadline::In(kBuildPatience)); !told) {
+    return StepError{Step::kStartGuest, ETIMEDOUT, told.error().message()};
+  }
   ChildFailure failure{};
   ssize_t n = 0;
   do {
@@ -292,9 +299,10 @@ std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embr
   if (!layer) return At(Step::kWritableLayer, layer.error());
   const auto mounts = MakeMounts(plan, slot, inputs, *std::move(layer));
   if (!mounts) return mounts.error();
-  // An embryo that has died says why in its report.
-  (void)SendOrder(embryo.orders(), MakeOrder(plan, *mounts), *mounts, inputs.control);
-  auto error = AwaitRoot(embryo.report());
+  const Status sent = SendOrder(embryo.orders(), MakeOrder(plan, *mounts), *mounts, inputs.control);
+  // An embryo that has died says why in its report; one that lives waits for the order still.
+  const bool told = sent || sent.error().code() == Code::kUnavailable;
+  auto error = told ? AwaitRoot(embryo.report()) : At(Step::kStartGuest, sent.error());
   const Status tracked = storage_.AwaitTracked();
   if (!error && !tracked) error = At(Step::kWritableLayer, tracked.error());
   return error;

@@ -45,16 +45,6 @@ Result<std::size_t> ReceiveSome(int socket, std::span<char> buffer, std::vector<
   return static_cast<std::size_t>(n);
 }
 
-Status AwaitReadable(int socket, const Deadline& deadline) {
-  while (true) {
-    pollfd entry{socket, POLLIN, 0};
-    const int n = poll(&entry, 1, deadline.PollTimeout());
-    if (n > 0) return {};
-    if (n == 0) return Fail(Error(Code::kDeadlineExceeded, "no answer in time"));
-    if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot wait for a socket"));
-  }
-}
-
 Status ReceiveExactly(int socket, std::span<char> buffer, std::vector<Fd>& fds, const Deadline& deadline) {
   while (!buffer.empty()) {
     CAISSON_CHECK_OK(AwaitReadable(socket, deadline));
@@ -67,6 +57,16 @@ Status ReceiveExactly(int socket, std::span<char> buffer, std::vector<Fd>& fds, 
 }
 
 }  // namespace
+
+Status AwaitReadable(int fd, const Deadline& deadline) {
+  while (true) {
+    pollfd entry{fd, POLLIN, 0};
+    const int n = poll(&entry, 1, deadline.PollTimeout());
+    if (n > 0) return {};
+    if (n == 0) return Fail(Error(Code::kDeadlineExceeded, "no answer in time"));
+    if (errno != EINTR) return Fail(Error::FromErrno(errno, "cannot wait for an answer"));
+  }
+}
 
 Result<std::pair<Fd, Fd>> SocketPair(SocketKind kind) {
   std::array<int, 2> ends{};

@@ -29,6 +29,9 @@ struct Message {
   std::vector<Fd> fds;
 };
 
+// Until a socket or pipe has something to read or its peer is gone. Errors: kDeadlineExceeded.
+Status AwaitReadable(int fd, const Deadline& deadline);
+
 // One packet of at most `limit` bytes. Every descriptor that came is owned by the result or closed.
 // Errors: kUnavailable at end of stream, kDeadlineExceeded, kInternal when the packet was cut.
 Result<Message> ReceivePacket(int socket, std::size_t limit, const Deadline& deadline);
