@@ -99,11 +99,17 @@ std::vector<Injection> WithErrors(const Options& options, const CallSite& site) 
   return cases;
 }
 
+// What processes tell each other: one that is not told waits, so every occurrence is tried.
+bool IsMessage(const CallSite& site) { return site.number == SYS_sendmsg; }
+
 // One occurrence of each call of each role: the same one each time, and another one on another storage.
 std::vector<CallSite> Sample(const std::vector<CallSite>& sites, const std::string& salt) {
   std::map<std::pair<std::string, int>, std::vector<CallSite>> groups;
-  for (const CallSite& site : sites) groups[{site.role, site.number}].push_back(site);
   std::vector<CallSite> sample;
+  for (const CallSite& site : sites) {
+    if (IsMessage(site)) sample.push_back(site);
+    else groups[{site.role, site.number}].push_back(site);
+  }
   for (const auto& [key, group] : groups) {
     unsigned hash = 17;
     for (const char c : salt + key.first + CallName(key.second)) hash = hash * 31 + static_cast<unsigned char>(c);
