@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 
 constexpr const char* kDataFolder = "/var/lib/caisson";
-constexpr const char* kScript = "echo changed > made && echo told";
+constexpr const char* kScript = "echo changed > ~/made && echo told";
 // What is gone late, such as a cgroup that the kernel still empties.
 constexpr std::chrono::seconds kRestPatience{3};
 
@@ -111,6 +111,32 @@ std::string WrongResult(const std::string& out) {
   return {};
 }
 
+// Guest, launcher and storage process are there while a command runs. When one breaks then, that must be said.
+bool SaysThatItMayHaveRun(const std::string& error) {
+  return error.find("the command may have begun") != std::string::npos ||
+         error.find("the sandbox ended while the command ran") != std::string::npos;
+}
+
+std::vector<std::string> KeptSandboxes() {
+  const json::object found = ParseObject(support::RunProgram({.argv = {support::CaissonPath(), "df", "--json"}}).out);
+  std::vector<std::string> ids;
+  for (const json::value& item : found.at("items").as_array()) {
+    const json::object& entry = item.as_object();
+    if (TextOf(entry, "kind") == "layer" && TextOf(entry, "state") == "kept") ids.push_back(TextOf(entry, "name"));
+  }
+  return ids;
+}
+
+// What is wrong with the deletion; empty: nothing.
+std::string DeleteKept() {
+  std::string wrong;
+  for (const std::string& id : KeptSandboxes()) {
+    const support::Ended deleted = support::RunProgram({.argv = {support::CaissonPath(), "delete", id}});
+    if (deleted.status != 0) wrong += "cannot be deleted: " + deleted.err;
+  }
+  return wrong;
+}
+
 bool IsExecOfCommand(const CallSite& site) { return site.role == "command"; }
 
 }  // namespace
@@ -121,7 +147,8 @@ bool EnterArena(const std::string& folder) {
          chmod(folder.c_str(), 0711) == 0 && mount(folder.c_str(), kDataFolder, nullptr, MS_BIND, nullptr) == 0;
 }
 
-Judge::Judge(const support::StorageDriver& storage) : storage_(storage.name) {
+Judge::Judge(const support::StorageDriver& storage, Scenario scenario)
+    : scenario_(std::move(scenario)), storage_(storage.name) {
   why_not_ = support::WhyMissing(storage.storage);
   if (!why_not_.empty()) return;
   // Makes what stands between runs.
@@ -130,8 +157,10 @@ Judge::Judge(const support::StorageDriver& storage) : storage_(storage.name) {
     fault_ = "without a fault it fails: " + first.err;
     return;
   }
+  DeleteKept();
   before_ = support::ReadHostState();
   const TracedRun run = RunTraced(Arguments(), std::nullopt);
+  DeleteKept();
   calls_ = run.calls;
   posture_ = run.posture.value_or("");
   if (run.status != 0 || posture_.empty() || !run.crashes.empty()) {
@@ -144,16 +173,21 @@ Judge::Judge(const support::StorageDriver& storage) : storage_(storage.name) {
 }
 
 std::vector<std::string> Judge::Arguments() const {
-  return {support::CaissonPath(), "run", "--json", "--quiet", "--storage", storage_, "--", "sh", "-c", kScript};
+  std::vector<std::string> arguments = {support::CaissonPath(), "run", "--json", "--quiet", "--storage", storage_};
+  arguments.insert(arguments.end(), scenario_.options().begin(), scenario_.options().end());
+  for (const char* argument : {"--", "sh", "-c", kScript}) arguments.emplace_back(argument);
+  return arguments;
 }
 
 Judged Judge::Try(const Injection& injection) {
   Judged judged;
   const TracedRun run = RunTraced(Arguments(), injection);
   std::string wrong = JudgeRun(run, judged);
-  if (wrong.empty() && judged.verdict == Verdict::kRefused && run.posture && !IsExecOfCommand(injection.site)) {
+  if (wrong.empty() && judged.verdict == Verdict::kRefused && run.posture && !IsExecOfCommand(injection.site) &&
+      !SaysThatItMayHaveRun(judged.text)) {
     wrong = "refused after a command had run: " + judged.text;
   }
+  if (wrong.empty() && scenario_.keeps()) wrong = JudgeKept(judged);
   const std::string rest = JudgeRest(judged);
   if (!rest.empty()) wrong += (wrong.empty() ? "" : "; ") + rest;
   if (!wrong.empty()) {
@@ -186,6 +220,16 @@ std::string Judge::JudgeRun(const TracedRun& run, Judged& judged) const {
   if (judged.text.empty())
     return "status " + std::to_string(run.status) + " without a named error: " + run.out + run.err;
   return {};
+}
+
+// A sandbox that is kept tells of its changes, and can be deleted; a run that says it went well has kept one.
+std::string Judge::JudgeKept(Judged& judged) const {
+  const std::vector<std::string> kept = KeptSandboxes();
+  if (kept.empty()) return judged.verdict == Verdict::kSucceeded ? "a success that kept nothing" : "";
+  const support::Ended diff = support::RunProgram({.argv = {support::CaissonPath(), "diff", kept.front()}});
+  if (judged.verdict == Verdict::kSucceeded && (diff.status != 0 || diff.out.find("made") == std::string::npos))
+    return "what was kept lacks the change: " + diff.out + diff.err;
+  return DeleteKept();
 }
 
 // What lies about once all processes have ended is allowed only if a collection finds it.

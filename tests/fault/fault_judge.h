@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fault/scenario.h"
 #include "fault/traced_run.h"
 #include "support/host_state.h"
 #include "support/storage_drivers.h"
@@ -23,11 +24,11 @@ struct Judged {
   bool collected = false;  // something was left behind, which the next collection took away
 };
 
-// Runs the same `caisson run` on one storage over and over, each time with another call failing. Makes the data folder
+// Runs the same `caisson run` of one scenario on one storage over and over, each time with another call failing. Makes the data folder
 // of its runs, in a mount namespace of this process's own, so one at a time. Needs root.
 class Judge {
  public:
-  explicit Judge(const support::StorageDriver& storage);
+  Judge(const support::StorageDriver& storage, Scenario scenario);
 
   // Why nothing can be judged here; empty when it can.
   const std::string& why_not() const { return why_not_; }
@@ -40,8 +41,10 @@ class Judge {
  private:
   std::vector<std::string> Arguments() const;
   std::string JudgeRun(const TracedRun& run, Judged& judged) const;
+  std::string JudgeKept(Judged& judged) const;
   std::string JudgeRest(Judged& judged) const;
 
+  Scenario scenario_;
   std::string storage_;
   std::string why_not_;
   std::string fault_;

@@ -24,6 +24,7 @@ constexpr int kExitSkipped = 77;
 
 struct Options {
   std::string storage = "tmpfs";
+  std::string scenario = Scenario::Names().front();
   std::string role;    // what its name begins with
   std::string call;    // empty: all
   int error = 0;       // 0: those of the table
@@ -38,8 +39,9 @@ struct Options {
 
 int Usage() {
   std::fputs(
-      "usage: fault_test [--storage tmpfs|btrfs|directory] [--all] [--role ROLE] [--call NAME] [--ordinal N]\n"
-      "                  [--error NAME] [--interrupt] [--results FILE] [--shard I/N] [--verbose]\n",
+      "usage: fault_test [--storage tmpfs|btrfs|directory] [--scenario plain|workspace|workspace-rw|image|keep] [--all]\n"
+      "                  [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt] [--results FILE]\n"
+      "                  [--shard I/N] [--verbose]\n",
       stderr);
   return 2;
 }
@@ -64,6 +66,8 @@ std::optional<Options> Parse(int count, char** arguments) {
     const std::string value = arguments[i];
     if (name == "--storage")
       options.storage = value;
+    else if (name == "--scenario")
+      options.scenario = value;
     else if (name == "--role")
       options.role = value;
     else if (name == "--call")
@@ -124,7 +128,7 @@ std::vector<Injection> Plan(const Options& options, const std::vector<CallSite>&
     if (IsWanted(options, site)) sites.push_back(site);
   }
   const bool chosen = options.every || options.ordinal >= 0;
-  if (!chosen) sites = Sample(sites, options.storage);
+  if (!chosen) sites = Sample(sites, options.storage + options.scenario);
   std::vector<Injection> cases;
   for (const CallSite& site : sites) {
     for (const Injection& injection : WithErrors(options, site)) cases.push_back(injection);
@@ -159,7 +163,7 @@ int RunCases(const Options& options, Judge& judge) {
       judged.text = "not made again after EINTR: " + judged.text;
     }
     ++counts[NameOf(judged)];
-    const std::string line = options.storage + "\t" + injection.site.role + "\t" + CallName(injection.site.number) +
+    const std::string line = options.storage + "\t" + options.scenario + "\t" + injection.site.role + "\t" + CallName(injection.site.number) +
                              "\t" + std::to_string(injection.site.ordinal) + "\t" + ErrorName(injection.error) + "\t" +
                              NameOf(judged) + "\t" + judged.text;
     // Opened anew for each line: a descriptor that stays would be one more than before.
@@ -167,7 +171,7 @@ int RunCases(const Options& options, Judge& judge) {
     if (options.verbose || judged.verdict == Verdict::kWrong) std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
-  std::printf("%s: %zu calls, %zu cases", options.storage.c_str(), judge.calls().size(), cases.size());
+  std::printf("%s, %s: %zu calls, %zu cases", options.storage.c_str(), options.scenario.c_str(), judge.calls().size(), cases.size());
   for (const auto& [name, count] : counts) std::printf(", %d %s", count, name.c_str());
   std::printf("\n");
   return cases.empty() || counts["WRONG"] > 0 ? 1 : 0;
@@ -189,7 +193,9 @@ int Main(int count, char** arguments) {
     return kExitSkipped;
   }
   support::AdoptOrphans();
-  Judge judge(*storage);
+  auto scenario = Scenario::Make(options->scenario);
+  if (!scenario) return Usage();
+  Judge judge(*storage, *std::move(scenario));
   if (!judge.why_not().empty()) {
     std::printf("skipped: %s\n", judge.why_not().c_str());
     return kExitSkipped;

@@ -14,27 +14,28 @@ def read_cases(paths):
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 fields = line.rstrip("\n").split("\t")
-                if len(fields) >= 6:
+                if len(fields) >= 7:
                     yield fields
 
 
 def make_table(cases):
-    calls = collections.defaultdict(lambda: {"errors": set(), "storages": set(), "sites": set(), "verdicts": collections.Counter()})
-    for storage, role, call, ordinal, error, verdict, *_ in cases:
+    calls = collections.defaultdict(lambda: {"errors": set(), "runs": set(), "sites": set(), "verdicts": collections.Counter()})
+    for storage, scenario, role, call, ordinal, error, verdict, *_ in cases:
+        run = storage if scenario == "plain" else f"{storage} with {scenario}"
         row = calls[role, call]
         row["errors"].add(error)
-        row["storages"].add(storage)
-        row["sites"].add((storage, ordinal))
+        row["runs"].add(run)
+        row["sites"].add((run, ordinal))
         row["verdicts"][verdict] += 1
     total = collections.Counter()
-    lines = ["| Role | Call | Storages | Places | Errors | Succeeded | Refused | Collected after | Not reached |",
+    lines = ["| Role | Call | Runs | Places | Errors | Succeeded | Refused | Collected after | Not reached |",
              "|---|---|---|---|---|---|---|---|---|"]
     for (role, call), row in sorted(calls.items()):
         verdicts = row["verdicts"]
         total.update(verdicts)
         count = lambda start: sum(n for verdict, n in verdicts.items() if verdict.startswith(start))
         collected = sum(n for verdict, n in verdicts.items() if verdict.endswith("collected"))
-        lines.append(f"| {role} | `{call}` | {', '.join(sorted(row['storages']))} | {len(row['sites'])} | "
+        lines.append(f"| {role} | `{call}` | {', '.join(sorted(row['runs']))} | {len(row['sites'])} | "
                      f"{', '.join(sorted(row['errors']))} | {count('succeeded')} | {count('refused')} | {collected} | "
                      f"{count('not reached')} |")
     summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(total.items()))

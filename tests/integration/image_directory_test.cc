@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <sstream>
 
 #include "support/caisson_run.h"
+#include "support/image_folder.h"
 #include "support/integration_test.h"
 #include "support/temp_folder.h"
 
@@ -23,26 +23,13 @@ class ImageDirectory : public IntegrationTest {
   void SetUp() override {
     IntegrationTest::SetUp();
     if (IsSkipped()) return;
-    for (const char* program : {"/bin/sh", "/bin/cat", "/bin/ls", "/usr/bin/id", "/bin/mkdir"}) AddProgram(program);
+    for (const char* program : {"/bin/sh", "/bin/cat", "/bin/ls", "/usr/bin/id", "/bin/mkdir"}) {
+      AddProgram(image_.path(), program);
+    }
     fs::create_directories(image_ / "etc");
     WriteFile(image_ / "etc/passwd", "root:x:0:0::/:/bin/sh");  // without an end of line
     WriteFile(image_ / "etc/group", "root:x:0:\n");
     WriteFile(image_ / "proof", "of the image\n");
-  }
-
-  // Copies a program of the host and the libraries it names to the same places of the image.
-  void AddProgram(const std::string& program) {
-    Copy(program);
-    std::istringstream words(RunProgram({.argv = {"ldd", program}}).out);
-    for (std::string word; words >> word;) {
-      if (word.starts_with('/')) Copy(word);
-    }
-  }
-
-  void Copy(const std::string& path) {
-    const std::string target = image_.path() + path;
-    fs::create_directories(fs::path(target).parent_path());
-    if (!fs::exists(target)) fs::copy_file(path, target);
   }
 
   const TempFolder& image() const { return image_; }

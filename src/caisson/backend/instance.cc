@@ -141,7 +141,9 @@ Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
   proto::Request request;
   *request.mutable_start() = command;
   std::vector<os::Fd> fds;
-  CAISSON_TRY(const proto::Reply reply, Ask(request, leaf.GuestFds(), fds));
+  const Result<proto::Reply> asked = Ask(request, leaf.GuestFds(), fds);
+  if (!asked) return Fail(Error(asked.error()).Context("the command may have begun"));
+  const proto::Reply& reply = *asked;
   Started started;
   if (reply.error() != 0) {
     Return(std::move(leaf));

@@ -1,7 +1,6 @@
 #include "caisson/guest/guest.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -17,6 +16,7 @@
 #include "caisson/guest/command_start.h"
 #include "caisson/guest/image_setup.h"
 #include "caisson/guest/lockdown.h"
+#include "caisson/os/poll.h"
 #include "caisson/os/socket.h"
 #include "caisson/proto/guest.pb.h"
 
@@ -51,7 +51,7 @@ class Guest {
     while (true) {
       std::array<pollfd, 2> entries{{{control_.get(), POLLIN, 0}, {children.get(), POLLIN, 0}}};
       // With more to reap than one go took, only look.
-      if (poll(entries.data(), entries.size(), more_to_reap_ ? 0 : -1) < 0 && errno != EINTR) return 1;
+      if (!os::Poll(entries, more_to_reap_ ? 0 : -1)) return 1;
       if (entries[1].revents != 0 || more_to_reap_) Reap(children);
       if (entries[0].revents != 0 && !Serve()) return 0;
     }

@@ -1,7 +1,6 @@
 #include "caisson/launcher/server.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/storage_link.h"
 #include "caisson/os/namespace.h"
+#include "caisson/os/poll.h"
 #include "caisson/os/socket.h"
 #include "caisson/os/write_child.h"
 #include "caisson/storage/uid_blocks.h"
@@ -71,7 +71,7 @@ class Server {
 
   int Run() {
     while (true) {
-      AwaitRequest();
+      if (!AwaitRequest()) break;
       auto message =
           os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
       if (!message && message.error().code() == Code::kDeadlineExceeded) continue;
@@ -91,13 +91,15 @@ class Server {
   }
 
  private:
-  // Until the engine asks for something, makes an embryo of the slot that the keeper has ready meanwhile.
-  void AwaitRequest() {
-    while (ordered_ && !embryo_) {
-      std::array<pollfd, 2> entries{{{engine_.get(), POLLIN, 0}, {keeper_.connection(), POLLIN, 0}}};
-      if (poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) return;
-      if (entries[0].revents != 0) return;
-      if (entries[1].revents != 0 && PrepareEmbryo()) return;  // the next request reports it, or a new try succeeds
+  // Until the engine asks for something or goes; meanwhile makes an embryo of the slot that the keeper has ready. False
+  // when the storage process has ended: without it nobody answers for the layers of the sandboxes, which then end too.
+  bool AwaitRequest() {
+    while (true) {
+      const int keeper = ordered_ && !embryo_ ? keeper_.connection() : -1;
+      std::array<pollfd, 3> entries{{{engine_.get(), POLLIN, 0}, {storage_.connection(), 0, 0}, {keeper, POLLIN, 0}}};
+      if (!os::Poll(entries, -1) || entries[1].revents != 0) return false;
+      if (entries[0].revents != 0) return true;
+      if (entries[2].revents != 0) (void)PrepareEmbryo();  // the next request tries again, and reports it
     }
   }
 

@@ -45,6 +45,9 @@ class StorageLink {
 
   Status Seal();
 
+  // Hangs up when the storage process has ended.
+  int connection() const { return connection_.get(); }
+
  private:
   StorageLink(os::Fd connection, pid_t process) : connection_(std::move(connection)), process_(process) {}
   Status Send(const plan::StorageRequest& request, const std::vector<int>& fds);

@@ -33,7 +33,7 @@ Result<Fd> LockFolder(const Fd& folder, int operation) {
 
 Fd TryOwnFolder(const Fd& parent, const std::string& name) {
   Fd folder(openat(parent.get(), name.c_str(), kDirectory));
-  if (folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) != 0) folder.Reset();
+  if (folder.valid() && !Lock(folder, LOCK_EX | LOCK_NB)) folder.Reset();
   return folder;
 }
 

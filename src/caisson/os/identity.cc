@@ -27,8 +27,10 @@ Status DropBoundingSet() {
       return Fail(Error::FromErrno(errno, "cannot drop a capability"));
     }
   }
-  // Past the last one; any other error says nothing of those that follow.
-  if (errno != EINVAL) return Fail(Error::FromErrno(errno, "cannot read the bounding set"));
+  // Past the last one, which is none of those known here; any other error says nothing of those that follow.
+  if (errno != EINVAL || capability <= CAP_LAST_CAP) {
+    return Fail(Error::FromErrno(errno, "cannot read the bounding set"));
+  }
   return {};
 }
 

@@ -73,7 +73,8 @@ Result<Fd> MakeUserNamespace(const std::vector<IdRange>& uids, const std::vector
                     .Remedy("allow user namespaces: sysctl user.max_user_namespaces=65536"));
   }
   Result<Fd> space = MapAndOpen(pid, uids, gids);
-  kill(pid, SIGKILL);
+  // One that cannot be killed is not waited for: it ends with this process.
+  if (kill(pid, SIGKILL) != 0) return Fail(Error::FromErrno(errno, "cannot end the holder of a user namespace"));
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return space;

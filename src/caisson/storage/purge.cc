@@ -216,9 +216,9 @@ Status LockForUse(const os::Fd& data, const std::string& data_path) {
     return Fail(
         Error(Code::kUnavailable, "the data folder is being removed").Because(why).Remedy("try again").Retryable());
   };
-  if (flock(data.get(), LOCK_SH | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return unavailable("`caisson purge` runs");
-    return Fail(Error::FromErrno(errno, "cannot lock the data folder"));
+  if (const Status locked = os::Lock(data, LOCK_SH | LOCK_NB); !locked) {
+    if (locked.error().errno_value() == EWOULDBLOCK) return unavailable("`caisson purge` runs");
+    return Fail(locked.error());
   }
   const os::Fd named(open(data_path.c_str(), kDirectory));
   if (!named.valid() || !os::IsStillAt(data, named, ".")) return unavailable("`caisson purge` has run");

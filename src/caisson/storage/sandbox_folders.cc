@@ -24,9 +24,8 @@ Result<os::Fd> MakeSandboxFolder(const os::Fd& parent, const std::string& name) 
     return Fail(Error::FromErrno(errno, "cannot make the folder of the writable layer"));
   }
   os::Fd folder(openat(parent.get(), name.c_str(), kDirectory));
-  if (!folder.valid() || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Fail(Error::FromErrno(errno, "cannot lock the folder of the writable layer"));
-  }
+  if (!folder.valid()) return Fail(Error::FromErrno(errno, "cannot open the folder of the writable layer"));
+  CAISSON_CHECK_OK(os::Lock(folder, LOCK_EX | LOCK_NB));
   return folder;
 }
 

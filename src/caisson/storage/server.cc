@@ -1,6 +1,5 @@
 #include "caisson/storage/server.h"
 
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "caisson/os/poll.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/layer_plan.h"
 #include "caisson/plan/limits.h"
@@ -119,6 +119,20 @@ class Server {
 
   void Run() {
     if (expect_ == plan::Expect::kManySandboxes) (void)shared_.watch.Get();  // before anybody waits
+    // After a failure sandboxes still use the layers. The launcher sees that it is alone and ends them, and the next
+    // collection removes what they leave.
+    if (Serve() == Step::kFail) return;
+    while (!layers_.empty()) Remove(layers_.begin()->first);
+    if (BtrfsLayers* const store = places_.OpenedStore()) (void)store->CollectGroups();
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+  }
+
+ private:
+  enum class Step { kNext, kEnd, kFail };
+
+  // Until the launcher goes, or cannot be served.
+  Step Serve() {
     while (true) {
       std::vector<pollfd> entries = {{launcher_.get(), POLLIN, 0}};
       std::vector<std::uint32_t> slots = {0};
@@ -127,11 +141,11 @@ class Server {
         entries.push_back({layer.connection(), POLLIN, 0});
         slots.push_back(slot);
       }
-      if (poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) break;
+      if (!os::Poll(entries, -1)) return Step::kFail;
       ReapRemovers();
       // The launcher first: what it says about a layer comes before what the engine asks about it.
       if (entries[0].revents != 0) {
-        if (!HandleLauncher()) break;
+        if (const Step step = HandleLauncher(); step != Step::kNext) return step;
         continue;
       }
       for (std::size_t i = 1; i < entries.size(); ++i) {
@@ -139,19 +153,13 @@ class Server {
         if (entries[i].revents != 0 && found != layers_.end()) found->second.Answer();
       }
     }
-    while (!layers_.empty()) Remove(layers_.begin()->first);
-    if (BtrfsLayers* const store = places_.OpenedStore()) (void)store->CollectGroups();
-    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-    }
   }
 
- private:
-  // False at the end of the connection.
-  bool HandleLauncher() {
+  Step HandleLauncher() {
     auto message =
         os::ReceivePacket(launcher_.get(), sizeof(StorageRequest), Deadline(Deadline::Clock::time_point::max()));
-    if (!message) return message.error().code() == Code::kDeadlineExceeded;
-    if (message->data.size() != sizeof(StorageRequest)) return false;
+    if (!message) return message.error().code() == Code::kUnavailable ? Step::kEnd : Step::kFail;
+    if (message->data.size() != sizeof(StorageRequest)) return Step::kFail;
     const auto request = ReadStorageRequest(message->data);
     if (!request) return Reply(Error::FromErrno(EINVAL, "a request that is malformed"), {});
     switch (request->verb) {
@@ -161,15 +169,15 @@ class Server {
         return Track(*request, message->fds);
       case StorageVerb::kRemove:
         Remove(request->slot);
-        return true;
+        return Step::kNext;
       case StorageVerb::kSeal:
         shared_.is_sealed = true;
-        return true;
+        return Step::kNext;
     }
-    return false;
+    return Step::kFail;
   }
 
-  bool Reply(const std::optional<Error>& error, const std::vector<int>& fds) const {
+  Step Reply(const std::optional<Error>& error, const std::vector<int>& fds) const {
     StorageReply reply;
     if (error) {
       reply.error = ErrnoOf(*error);
@@ -177,10 +185,11 @@ class Server {
                                (error->remediation().empty() ? "" : "; " + error->remediation());
       text.copy(reply.message, sizeof reply.message - 1);
     }
-    return os::SendWithFds(launcher_.get(), {reinterpret_cast<const char*>(&reply), sizeof reply}, fds).has_value();
+    const std::string_view bytes(reinterpret_cast<const char*>(&reply), sizeof reply);
+    return os::SendWithFds(launcher_.get(), bytes, fds) ? Step::kNext : Step::kFail;
   }
 
-  bool Make(const StorageRequest& request) {
+  Step Make(const StorageRequest& request) {
     if (layers_.contains(request.slot)) return Reply(Error::FromErrno(EEXIST, "the sandbox has a layer"), {});
     auto made = WritableLayer::Make(places_, request);
     if (!made) return Reply(made.error(), {});
@@ -193,7 +202,7 @@ class Server {
     return Reply(std::nullopt, {mount->get()});
   }
 
-  bool Track(const StorageRequest& request, std::vector<os::Fd>& fds) {
+  Step Track(const StorageRequest& request, std::vector<os::Fd>& fds) {
     const auto found = layers_.find(request.slot);
     if (found == layers_.end() || (fds.size() != 3 && fds.size() != 5)) {
       return Reply(Error::FromErrno(EINVAL, "a layer that cannot be tracked"), {});

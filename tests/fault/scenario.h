@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/temp_folder.h"
+
+namespace caisson::fault {
+
+// A run with options that bring other system calls than a plain one. Owns the folders that it names.
+class Scenario {
+ public:
+  // Makes what the scenario needs. Nothing when there is none of that name.
+  static std::optional<Scenario> Make(const std::string& name);
+  // Of all, the first is the plain one.
+  static const std::vector<std::string>& Names();
+
+  // Options of `caisson run`.
+  const std::vector<std::string>& options() const { return options_; }
+  // A sandbox stays after the run, and its folder has its id as name.
+  bool keeps() const { return keeps_; }
+
+ private:
+  std::vector<std::string> options_;
+  bool keeps_ = false;
+  support::TempFolder folder_;
+};
+
+}  // namespace caisson::fault
