@@ -17,6 +17,7 @@ function(caisson_test)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   list(TRANSFORM T_DEPS PREPEND caisson::)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${program} PRIVATE -Og)  # half of the time to build everything went into making tests fast
   target_link_libraries(${program} PRIVATE ${T_DEPS} ${T_LIBS} caisson_test_main)
   target_link_options(${program} PRIVATE -pie)
 

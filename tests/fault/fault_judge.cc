@@ -117,6 +117,20 @@ bool SaysThatItMayHaveRun(const std::string& error) {
          error.find("the sandbox ended while the command ran") != std::string::npos;
 }
 
+std::vector<std::string> FinishedImages() {
+  std::vector<std::string> images;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(kDataFolder) / "images", error)) {
+    if (entry.path().string().find(".new.") == std::string::npos) images.push_back(entry.path());
+  }
+  return images;
+}
+
+// A line for each file: path, type, mode, owner, size and target.
+std::string ContentOf(const std::string& image) {
+  return support::RunProgram({.argv = {"find", image, "-printf", "%P %y %m %U %s %l\\n"}}).out;
+}
+
 std::vector<std::string> KeptSandboxes() {
   const json::object found = ParseObject(support::RunProgram({.argv = {support::CaissonPath(), "df", "--json"}}).out);
   std::vector<std::string> ids;
@@ -159,8 +173,10 @@ Judge::Judge(const support::StorageDriver& storage, Scenario scenario)
   }
   DeleteKept();
   before_ = support::ReadHostState();
-  const TracedRun run = RunTraced(Arguments(), std::nullopt);
+  const TracedRun run = Run(std::nullopt);
   DeleteKept();
+  const std::vector<std::string> images = FinishedImages();
+  image_ = images.empty() ? "" : ContentOf(images.front());
   calls_ = run.calls;
   posture_ = run.posture.value_or("");
   if (run.status != 0 || posture_.empty() || !run.crashes.empty()) {
@@ -179,14 +195,22 @@ std::vector<std::string> Judge::Arguments() const {
   return arguments;
 }
 
+TracedRun Judge::Run(const std::optional<Injection>& injection) const {
+  if (scenario_.makes_image()) {
+    for (const std::string& image : FinishedImages()) fs::remove_all(image);
+  }
+  return RunTraced(Arguments(), injection);
+}
+
 Judged Judge::Try(const Injection& injection) {
   Judged judged;
-  const TracedRun run = RunTraced(Arguments(), injection);
+  const TracedRun run = Run(injection);
   std::string wrong = JudgeRun(run, judged);
   if (wrong.empty() && judged.verdict == Verdict::kRefused && run.posture && !IsExecOfCommand(injection.site) &&
       !SaysThatItMayHaveRun(judged.text)) {
     wrong = "refused after a command had run: " + judged.text;
   }
+  if (wrong.empty()) wrong = JudgeImages();
   if (wrong.empty() && scenario_.keeps()) wrong = JudgeKept(judged);
   const std::string rest = JudgeRest(judged);
   if (!rest.empty()) wrong += (wrong.empty() ? "" : "; ") + rest;
@@ -220,6 +244,16 @@ std::string Judge::JudgeRun(const TracedRun& run, Judged& judged) const {
   if (judged.text.empty())
     return "status " + std::to_string(run.status) + " without a named error: " + run.out + run.err;
   return {};
+}
+
+// An image serves all runs that follow: it is whole, or there is none.
+std::string Judge::JudgeImages() const {
+  std::string wrong;
+  for (const std::string& image : FinishedImages()) {
+    const std::string difference = Difference(image_, ContentOf(image));
+    if (!difference.empty()) wrong += "an image that is not whole:" + difference.substr(0, 400);
+  }
+  return wrong;
 }
 
 // A sandbox that is kept tells of its changes, and can be deleted; a run that says it went well has kept one.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ class Judge {
  private:
   std::vector<std::string> Arguments() const;
   std::string JudgeRun(const TracedRun& run, Judged& judged) const;
+  TracedRun Run(const std::optional<Injection>& injection) const;
+  std::string JudgeImages() const;
   std::string JudgeKept(Judged& judged) const;
   std::string JudgeRest(Judged& judged) const;
 
@@ -49,6 +52,7 @@ class Judge {
   std::string why_not_;
   std::string fault_;
   std::string posture_;
+  std::string image_;  // what is in the image `host`
   std::vector<CallSite> calls_;
   support::HostState before_;
 };

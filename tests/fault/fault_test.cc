@@ -39,8 +39,8 @@ struct Options {
 
 int Usage() {
   std::fputs(
-      "usage: fault_test [--storage tmpfs|btrfs|directory] [--scenario plain|workspace|workspace-rw|image|keep] [--all]\n"
-      "                  [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt] [--results FILE]\n"
+      "usage: fault_test [--storage tmpfs|btrfs|directory] [--scenario plain|workspace|workspace-rw|image|keep|first]\n"
+      "                  [--all] [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt] [--results FILE]\n"
       "                  [--shard I/N] [--verbose]\n",
       stderr);
   return 2;

@@ -7,7 +7,7 @@
 namespace caisson::fault {
 
 const std::vector<std::string>& Scenario::Names() {
-  static const std::vector<std::string> names = {"plain", "workspace", "workspace-rw", "image", "keep"};
+  static const std::vector<std::string> names = {"plain", "workspace", "workspace-rw", "image", "keep", "first"};
   return names;
 }
 
@@ -26,6 +26,10 @@ std::optional<Scenario> Scenario::Make(const std::string& name) {
     support::WriteFile(folder + "/etc/passwd", "root:x:0:0::/:/bin/sh\n");
     support::WriteFile(folder + "/etc/group", "root:x:0:\n");
     scenario.options_ = {"--image", folder};
+    return scenario;
+  }
+  if (name == "first") {
+    scenario.makes_image_ = true;
     return scenario;
   }
   if (name == "keep") {

@@ -18,11 +18,14 @@ class Scenario {
 
   // Options of `caisson run`.
   const std::vector<std::string>& options() const { return options_; }
+  // The image `host` is made anew in each run.
+  bool makes_image() const { return makes_image_; }
   // A sandbox stays after the run, and its folder has its id as name.
   bool keeps() const { return keeps_; }
 
  private:
   std::vector<std::string> options_;
+  bool makes_image_ = false;
   bool keeps_ = false;
   support::TempFolder folder_;
 };

@@ -78,6 +78,25 @@ TEST_F(Lifecycle, AKilledLauncherEndsTheRun) {
   EXPECT_EQ(RunScript({}, "true").status, 0);
 }
 
+// A layer that nobody answers for is none that a command should go on to write to.
+TEST_F(Lifecycle, AKilledStorageProcessEndsTheRun) {
+  for (const Texts& options : {Texts{}, Texts{"--storage", "directory"}}) {
+    const std::string marker = UniqueMarker();
+    HostProgram program(RunSpec(options, {"bash", "-c", "echo ready; exec -a \"$0\" sleep 1000", marker}));
+    ASSERT_TRUE(program.AwaitOutput("ready"));
+    const std::string launcher = ChildNamed(program.pid(), "caisson-launch");
+    ASSERT_NE(launcher, "");
+    const std::string storage = ChildNamed(std::stoi(launcher), "caisson-storage");
+    ASSERT_NE(storage, "");
+    kill(std::stoi(storage), SIGKILL);
+    const Ended ended = program.Wait(seconds(20));
+    EXPECT_EQ(ended.status, 125) << ended.err;
+    EXPECT_NE(ended.err.find("the sandbox ended while the command ran"), std::string::npos) << ended.err;
+    EXPECT_TRUE(AwaitProcessesNaming(marker, 0));
+    EXPECT_EQ(RunScript({}, "true").status, 0);
+  }
+}
+
 TEST_F(Lifecycle, TheEngineHoldsNoPrivilege) {
   HostProgram program(RunSpec({}, {"sh", "-c", "echo ready; sleep 1000"}));
   ASSERT_TRUE(program.AwaitOutput("ready"));

@@ -33,6 +33,7 @@ pid_t CloneIntoUserNamespace() {
   const long pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
   if (pid != 0) return static_cast<pid_t>(pid);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  close_range(0, ~0U, 0);  // nobody shall wait for the end of a connection that is open here
   while (true) pause();
 }
 

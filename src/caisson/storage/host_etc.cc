@@ -106,13 +106,15 @@ Status CopyLanguageFolders(int host_etc, int etc) {
   const int again = openat(host_etc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(again < 0 ? nullptr : fdopendir(again), closedir);
   if (listing == nullptr) return Fail(Error::FromErrno(errno, "cannot list /etc"));
-  while (const dirent* entry = readdir(listing.get())) {
+  while (true) {
+    errno = 0;
+    const dirent* const entry = readdir(listing.get());
+    if (entry == nullptr) return errno == 0 ? Status() : Fail(Error::FromErrno(errno, "cannot list /etc"));
     const std::string name = entry->d_name;
     for (const char* prefix : kCopiedPrefixes) {
       if (name.starts_with(prefix) && entry->d_type == DT_DIR) CAISSON_CHECK_OK(CopyPublic(host_etc, etc, name));
     }
   }
-  return {};
 }
 
 }  // namespace

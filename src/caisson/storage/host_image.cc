@@ -105,17 +105,27 @@ Status MakeFolders(int skeleton) {
   return {};
 }
 
+// The type of what the host has there, 0 for nothing. Only what is not there may be left out of an image.
+Result<mode_t> TypeOf(int host_root, const char* name) {
+  struct stat info{};
+  if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) == 0) return info.st_mode & S_IFMT;
+  if (errno == ENOENT) return mode_t{0};
+  return Fail(Error::FromErrno(errno, std::string("cannot look at the host's folder ") + name));
+}
+
 // A program folder of the host is a link in the skeleton where it is one on the host, and else an empty mount point.
 Status MakeProgramFolders(int host_root, int skeleton) {
   for (const char* name : kProgramFolders) {
-    struct stat info{};
-    if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (S_ISDIR(info.st_mode)) {
+    CAISSON_TRY(const mode_t type, TypeOf(host_root, name));
+    if (type == S_IFDIR) {
       if (mkdirat(skeleton, name, 0755) == 0 || errno == EEXIST) continue;
       return Fail(Error::FromErrno(errno, std::string("cannot make the folder ") + name));
     }
+    if (type != S_IFLNK) continue;
     std::array<char, PATH_MAX> target{};
-    if (!S_ISLNK(info.st_mode) || readlinkat(host_root, name, target.data(), target.size() - 1) < 0) continue;
+    if (readlinkat(host_root, name, target.data(), target.size() - 1) < 0) {
+      return Fail(Error::FromErrno(errno, std::string("cannot read the host's link ") + name));
+    }
     if (symlinkat(target.data(), skeleton, name) != 0 && errno != EEXIST) {
       return Fail(Error::FromErrno(errno, std::string("cannot make the link ") + name));
     }
@@ -188,9 +198,8 @@ Result<HostImage> PrepareHostImage(int host_root, int images) {
   HostImage image{.skeleton = HostSkeletonName(host_root), .folders = {}, .use = {}};
   CAISSON_TRY(image.use, MakeAndUseSkeleton(host_root, folder, image.skeleton));
   for (const char* name : kProgramFolders) {
-    struct stat info{};
-    if (fstatat(host_root, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
-      image.folders.emplace_back(name);
+    CAISSON_TRY(const mode_t type, TypeOf(host_root, name));
+    if (type == S_IFDIR) image.folders.emplace_back(name);
   }
   return image;
 }
