@@ -25,8 +25,8 @@ struct Judged {
   bool collected = false;  // something was left behind, which the next collection took away
 };
 
-// Runs the same `caisson run` of one scenario on one storage over and over, each time with another call failing. Makes the data folder
-// of its runs, in a mount namespace of this process's own, so one at a time. Needs root.
+// Runs the same `caisson run` of one scenario on one storage over and over, each time with another call failing. Makes
+// the data folder of its runs, in a mount namespace of this process's own, so one at a time. Needs root.
 class Judge {
  public:
   Judge(const support::StorageDriver& storage, Scenario scenario);

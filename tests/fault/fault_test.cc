@@ -40,7 +40,8 @@ struct Options {
 int Usage() {
   std::fputs(
       "usage: fault_test [--storage tmpfs|btrfs|directory] [--scenario plain|workspace|workspace-rw|image|keep|first]\n"
-      "                  [--all] [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt] [--results FILE]\n"
+      "                  [--all] [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt] [--results "
+      "FILE]\n"
       "                  [--shard I/N] [--verbose]\n",
       stderr);
   return 2;
@@ -111,8 +112,10 @@ std::vector<CallSite> Sample(const std::vector<CallSite>& sites, const std::stri
   std::map<std::pair<std::string, int>, std::vector<CallSite>> groups;
   std::vector<CallSite> sample;
   for (const CallSite& site : sites) {
-    if (IsMessage(site)) sample.push_back(site);
-    else groups[{site.role, site.number}].push_back(site);
+    if (IsMessage(site))
+      sample.push_back(site);
+    else
+      groups[{site.role, site.number}].push_back(site);
   }
   for (const auto& [key, group] : groups) {
     unsigned hash = 17;
@@ -163,15 +166,16 @@ int RunCases(const Options& options, Judge& judge) {
       judged.text = "not made again after EINTR: " + judged.text;
     }
     ++counts[NameOf(judged)];
-    const std::string line = options.storage + "\t" + options.scenario + "\t" + injection.site.role + "\t" + CallName(injection.site.number) +
-                             "\t" + std::to_string(injection.site.ordinal) + "\t" + ErrorName(injection.error) + "\t" +
-                             NameOf(judged) + "\t" + judged.text;
+    const std::string line = options.storage + "\t" + options.scenario + "\t" + injection.site.role + "\t" +
+                             CallName(injection.site.number) + "\t" + std::to_string(injection.site.ordinal) + "\t" +
+                             ErrorName(injection.error) + "\t" + NameOf(judged) + "\t" + judged.text;
     // Opened anew for each line: a descriptor that stays would be one more than before.
     if (!options.results.empty()) std::ofstream(options.results, std::ios::app) << line << '\n';
     if (options.verbose || judged.verdict == Verdict::kWrong) std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
-  std::printf("%s, %s: %zu calls, %zu cases", options.storage.c_str(), options.scenario.c_str(), judge.calls().size(), cases.size());
+  std::printf("%s, %s: %zu calls, %zu cases", options.storage.c_str(), options.scenario.c_str(), judge.calls().size(),
+              cases.size());
   for (const auto& [name, count] : counts) std::printf(", %d %s", count, name.c_str());
   std::printf("\n");
   return cases.empty() || counts["WRONG"] > 0 ? 1 : 0;

@@ -67,6 +67,7 @@ STEPS = (
     Step("os.cgroup_test"),
     Step("os.fd_test"),
     Step("os.mount_test"),
+    Step("os.poll_test"),
     Step("os.probe_test"),
     Step("os.socket_test"),
     Step("guest.as_user_test"),

@@ -13,8 +13,10 @@ constexpr useconds_t kPauseUs = 10'000;
 
 bool Poll(std::span<pollfd> entries, int timeout) {
   while (poll(entries.data(), entries.size(), timeout) < 0) {
-    if (errno == ENOMEM) usleep(kPauseUs);
-    else if (errno != EINTR) return false;
+    if (errno == ENOMEM)
+      usleep(kPauseUs);
+    else if (errno != EINTR)
+      return false;
   }
   return true;
 }

@@ -104,7 +104,8 @@ Result<os::Fd> BtrfsLayers::MakeSubvolume(const std::string& name, os::QuotaGrou
   CAISSON_CHECK_OK(os::CreateSubvolume(store_.layers(), name, group));
   const auto finish = [&]() -> Result<os::Fd> {
     CAISSON_TRY(os::Fd layer, OpenFolder(store_.layers(), name, "writable layer"));
-    if (fchmod(layer.get(), 0700) != 0) return Fail(Error::FromErrno(errno, "cannot close the writable layer to others"));
+    if (fchmod(layer.get(), 0700) != 0)
+      return Fail(Error::FromErrno(errno, "cannot close the writable layer to others"));
     CAISSON_CHECK_OK(os::Lock(layer, LOCK_EX | LOCK_NB));
     // The kernel may ignore a group that somebody removed just now.
     CAISSON_TRY(const os::QuotaGroup its_group, GroupOf(layer, name));
