@@ -50,7 +50,8 @@ def parse(arguments):
                         help="besides the references; one of: " + ", ".join(names))
     parser.add_argument("--json", metavar="FILE", help="write every sample, too, to FILE (-: standard output)")
     parser.add_argument("--start-docker", action="store_true", help="start a dockerd of its own for the run")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/peers.md, docs/peers.svg and the table in SPECIFICATION.md")
+    parser.add_argument("--write-docs", action="store_true",
+                        help="write docs/peers.md, docs/peers.svg and the table in SPECIFICATION.md")
     parser.add_argument("--from", dest="source", metavar="FILE",
                         help="measure nothing: report what an earlier --json FILE holds")
     parser.add_argument("--seed", type=int, default=None, help="for the order of rounds")

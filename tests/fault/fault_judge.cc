@@ -112,7 +112,8 @@ std::string WrongResult(const std::string& out) {
 }
 
 // Guest, launcher and storage process are there while a command runs. When one breaks then, that must be said.
-bool SaysThatItMayHaveRun(const std::string& error) {
+bool SaysThatItMayHaveRun(const std::string& role, const std::string& error) {
+  if (role != "guest" && role != "launcher" && role != "storage") return false;
   return error.find("the command may have begun") != std::string::npos ||
          error.find("the sandbox ended while the command ran") != std::string::npos;
 }
@@ -207,7 +208,7 @@ Judged Judge::Try(const Injection& injection) {
   const TracedRun run = Run(injection);
   std::string wrong = JudgeRun(run, judged);
   if (wrong.empty() && judged.verdict == Verdict::kRefused && run.posture && !IsExecOfCommand(injection.site) &&
-      !SaysThatItMayHaveRun(judged.text)) {
+      !SaysThatItMayHaveRun(injection.site.role, judged.text)) {
     wrong = "refused after a command had run: " + judged.text;
   }
   if (wrong.empty()) wrong = JudgeImages();
@@ -257,7 +258,7 @@ std::string Judge::JudgeImages() const {
 }
 
 // A sandbox that is kept tells of its changes, and can be deleted; a run that says it went well has kept one.
-std::string Judge::JudgeKept(Judged& judged) const {
+std::string Judge::JudgeKept(const Judged& judged) const {
   const std::vector<std::string> kept = KeptSandboxes();
   if (kept.empty()) return judged.verdict == Verdict::kSucceeded ? "a success that kept nothing" : "";
   const support::Ended diff = support::RunProgram({.argv = {support::CaissonPath(), "diff", kept.front()}});

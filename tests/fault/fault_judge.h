@@ -44,7 +44,7 @@ class Judge {
   std::string JudgeRun(const TracedRun& run, Judged& judged) const;
   TracedRun Run(const std::optional<Injection>& injection) const;
   std::string JudgeImages() const;
-  std::string JudgeKept(Judged& judged) const;
+  std::string JudgeKept(const Judged& judged) const;
   std::string JudgeRest(Judged& judged) const;
 
   Scenario scenario_;

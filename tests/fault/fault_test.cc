@@ -24,7 +24,7 @@ constexpr int kExitSkipped = 77;
 
 struct Options {
   std::string storage = "tmpfs";
-  std::string scenario = Scenario::Names().front();
+  std::string scenario = "plain";
   std::string role;    // what its name begins with
   std::string call;    // empty: all
   int error = 0;       // 0: those of the table
@@ -40,9 +40,8 @@ struct Options {
 int Usage() {
   std::fputs(
       "usage: fault_test [--storage tmpfs|btrfs|directory] [--scenario plain|workspace|workspace-rw|image|keep|first]\n"
-      "                  [--all] [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt] [--results "
-      "FILE]\n"
-      "                  [--shard I/N] [--verbose]\n",
+      "                  [--all] [--role ROLE] [--call NAME] [--ordinal N] [--error NAME] [--interrupt]\n"
+      "                  [--results FILE] [--shard I/N] [--verbose]\n",
       stderr);
   return 2;
 }

@@ -6,11 +6,6 @@
 
 namespace caisson::fault {
 
-const std::vector<std::string>& Scenario::Names() {
-  static const std::vector<std::string> names = {"plain", "workspace", "workspace-rw", "image", "keep", "first"};
-  return names;
-}
-
 std::optional<Scenario> Scenario::Make(const std::string& name) {
   Scenario scenario;
   const std::string& folder = scenario.folder_.path();

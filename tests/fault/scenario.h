@@ -13,14 +13,12 @@ class Scenario {
  public:
   // Makes what the scenario needs. Nothing when there is none of that name.
   static std::optional<Scenario> Make(const std::string& name);
-  // Of all, the first is the plain one.
-  static const std::vector<std::string>& Names();
 
   // Options of `caisson run`.
   const std::vector<std::string>& options() const { return options_; }
   // The image `host` is made anew in each run.
   bool makes_image() const { return makes_image_; }
-  // A sandbox stays after the run, and its folder has its id as name.
+  // A sandbox stays after the run.
   bool keeps() const { return keeps_; }
 
  private:

@@ -50,6 +50,11 @@ def render(steps):
     return "\n".join(lines)
 
 
+def written():
+    """What the document has there."""
+    return document_part.read(DOCUMENT, PART).rstrip("\n")
+
+
 def main():
     steps = ran()
     if missing := lacking(steps):

@@ -141,8 +141,8 @@ Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
   proto::Request request;
   *request.mutable_start() = command;
   std::vector<os::Fd> fds;
-  const Result<proto::Reply> asked = Ask(request, leaf.GuestFds(), fds);
-  if (!asked) return Fail(Error(asked.error()).Context("the command may have begun"));
+  Result<proto::Reply> asked = Ask(request, leaf.GuestFds(), fds);
+  if (!asked) return Fail(std::move(asked).error().Context("the command may have begun"));
   const proto::Reply& reply = *asked;
   Started started;
   if (reply.error() != 0) {

@@ -70,11 +70,9 @@ class Server {
         launch_(trees_, storage_) {}
 
   int Run() {
-    while (true) {
-      if (!AwaitRequest()) break;
+    while (AwaitRequest()) {
       auto message =
           os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
-      if (!message && message.error().code() == Code::kDeadlineExceeded) continue;
       if (!message) break;
       const std::optional<Answer> answer = Handle(*message);
       if (answer && !Reply(*answer)) break;
