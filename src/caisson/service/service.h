@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "caisson/base/result.h"
+#include "caisson/plan/change.h"
+#include "caisson/sandbox/files.h"
+#include "caisson/service/caller.h"
+#include "caisson/service/requests.h"
+
+namespace caisson::service {
+
+// Reads the output of one command in order, by offset, while it runs and after. Not thread-safe; one reader each.
+// While a follower of a running command lags behind by more than the spool holds, the command waits for it.
+class OutputFollower {
+ public:
+  virtual ~OutputFollower() = default;
+  struct Chunk {
+    Stream stream = Stream::kStdout;
+    std::uint64_t offset = 0;
+    std::string bytes;            // empty with `dropped`
+    std::uint64_t dropped = 0;    // so many bytes from `offset` on are not kept any more
+  };
+  // What comes next of whichever stream has something, at most `limit` bytes; nothing: none now.
+  virtual Result<std::optional<Chunk>> Next(std::size_t limit) = 0;
+  // True when everything was read and the command has ended.
+  virtual bool Finished() const = 0;
+  // Calls `ready` once, from any thread and perhaps at once, when Next may give something or Finished has become true.
+  // A second call replaces the first. After Cancel returns, nothing is called any more.
+  virtual void Await(std::function<void()> ready) = 0;
+  virtual void Cancel() = 0;
+};
+
+// Reads the node's events in order.
+class EventFollower {
+ public:
+  virtual ~EventFollower() = default;
+  virtual std::optional<Event> Next() = 0;
+  virtual void Await(std::function<void()> ready) = 0;  // as above
+  virtual void Cancel() = 0;
+};
+
+// Everything a face can ask of a node, one function for each. Thread-safe. Each checks the caller's permission first
+// (kPermissionDenied) and may block: faces call from worker threads. A sandbox is named by its id, by a beginning of it
+// that only one has, or by its name. Errors common to all: kNotFound, kUnavailable.
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  // Blocks until it runs. Errors: kAlreadyExists (the name), kResourceExhausted with the detail `retry_after_ms` when the
+  // node has no room, kConflict (an idempotency key used for something else, or whose request still runs).
+  virtual Result<SandboxInfo> Create(const Caller& caller, const CreateRequest& request) = 0;
+  virtual Result<SandboxInfo> Get(const Caller& caller, std::string_view sandbox) = 0;
+  virtual Result<Page<SandboxInfo>> List(const Caller& caller, const ListRequest& request) = 0;
+  // Each returns the sandbox as it is then. Errors: kConflict, which names the state it was in.
+  virtual Result<SandboxInfo> Pause(const Caller& caller, std::string_view sandbox) = 0;
+  virtual Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) = 0;
+  virtual Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) = 0;
+  // In every state, and again. kNotFound only for what never was, or is forgotten.
+  virtual Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) = 0;
+
+  // Starts one and returns when its program runs or could not be started, which is an outcome.
+  virtual Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox, const CommandRequest& request) = 0;
+  virtual Result<CommandInfo> GetCommand(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
+  virtual Result<std::vector<CommandInfo>> ListCommands(const Caller& caller, std::string_view sandbox) = 0;
+  // The result of a command that has ended; kConflict while it runs.
+  virtual Result<StepResult> ResultOf(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
+  // Calls `ended` once, from any thread and perhaps at once, when the command has ended and its result is recorded.
+  virtual Status AwaitEnd(const Caller& caller, std::string_view sandbox, std::string_view command,
+                          std::function<void()> ended) = 0;
+  // Bytes before the offsets are passed over.
+  virtual Result<std::unique_ptr<OutputFollower>> FollowOutput(const Caller& caller, std::string_view sandbox,
+                                                               std::string_view command, std::uint64_t stdout_from,
+                                                               std::uint64_t stderr_from) = 0;
+  // How many of the bytes the command's input took; it waits at most 1 s for room. Errors: kConflict (no input is open).
+  virtual Result<std::size_t> WriteInput(const Caller& caller, std::string_view sandbox, std::string_view command,
+                                         std::string_view bytes) = 0;
+  virtual Status CloseInput(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
+  virtual Status Signal(const Caller& caller, std::string_view sandbox, std::string_view command, int signal) = 0;
+  // Kills its process tree: outcome cancelled. Of one that has ended nothing happens.
+  virtual Status Cancel(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
+
+  virtual Result<sandbox::FileContent> ReadFile(const Caller& caller, std::string_view sandbox, std::string_view path,
+                                                std::uint64_t offset, Bytes limit) = 0;
+  virtual Result<sandbox::Wrote> WriteFile(const Caller& caller, std::string_view sandbox, std::string_view path,
+                                           std::string_view content, sandbox::IfExists if_exists) = 0;
+  virtual Result<std::vector<sandbox::FileEntry>> ListFolder(const Caller& caller, std::string_view sandbox,
+                                                             std::string_view path) = 0;
+  virtual Status DeleteFile(const Caller& caller, std::string_view sandbox, std::string_view path) = 0;
+  // Everything that differs from what the sandbox was made from.
+  virtual Result<plan::ChangeList> Changes(const Caller& caller, std::string_view sandbox) = 0;
+
+  // Events with a number greater than `after`; those that are no longer kept are passed over.
+  virtual Result<std::unique_ptr<EventFollower>> FollowEvents(const Caller& caller, std::uint64_t after) = 0;
+  // Empty when sandboxes can be made; otherwise why not.
+  virtual std::string NotReady() = 0;
+};
+
+}  // namespace caisson::service
