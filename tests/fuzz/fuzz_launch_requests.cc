@@ -19,7 +19,7 @@ void RequireUsable(const plan::LaunchPlan& plan) {
   const std::string_view id = plan.id;
   Require(!id.empty() && id.find_first_of("./ \n") == std::string_view::npos, "an id is the name of one file");
   Require(plan.image == plan::Image::kHost || plan.image == plan::Image::kDirectory, "an image is one there is");
-  const std::size_t folders = launcher::DescriptorsOf(plan) - 2;
+  const std::size_t folders = launcher::DescriptorsOf(plan, plan::Expect::kOneSandbox) - 2;
   Require(folders <= 2, "a sandbox has at most two folders of the host");
   Require((folders == 0) == (plan.image == plan::Image::kHost && plan.workspace == plan::WorkspaceMode::kNone),
           "a folder has a purpose");
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     return 0;
   }
   Require(message.size() == sizeof *request, "a request has the size of one");
-  Require(request->verb <= plan::Verb::kExamineLeaf, "a verb is one there is");
+  Require(request->verb <= plan::Verb::kNextParked, "a verb is one there is");
   if (request->verb == plan::Verb::kCreate && launcher::IsWellFormed(request->plan)) RequireUsable(request->plan);
   return 0;
 }

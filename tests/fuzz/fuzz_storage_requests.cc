@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto request = caisson::storage::ReadStorageRequest(message);
   if (!request) return 0;
   Require(message.size() == sizeof *request, "a request has the size of one");
-  Require(request->verb <= caisson::plan::StorageVerb::kSeal, "a verb is one there is");
+  Require(request->verb <= caisson::plan::StorageVerb::kConnect, "a verb is one there is");
   Require(request->storage <= caisson::plan::Storage::kBtrfs, "a storage is one there is");
   const std::string_view name = NameIn(request->name);
   (void)NameIn(request->image);

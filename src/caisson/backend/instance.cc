@@ -1,9 +1,11 @@
 #include "caisson/backend/instance.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -81,15 +83,13 @@ std::optional<plan::CommandInput> ReadEndOf(int input) {
 
 }  // namespace
 
-Instance::Instance(LauncherLink& link, os::Fd control, os::Fd changes, LauncherLink::Created created)
+Instance::Instance(LauncherLink& link, os::Fd control, os::Fd changes, std::uint32_t slot, os::PidFd guest, os::Fd kill)
     : link_(link),
-      slot_(created.slot),
-      guest_(std::move(created.guest)),
-      kill_(std::move(created.kill)),
+      slot_(slot),
+      guest_(std::move(guest)),
+      kill_(std::move(kill)),
       layer_(std::move(changes)),
-      control_(std::move(control)) {
-  ready_leaves_.push_back(std::move(created.first_leaf));
-}
+      control_(std::move(control)) {}
 
 Instance::~Instance() { (void)Destroy(); }
 
@@ -105,8 +105,9 @@ Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const pla
   // Only the guest and the storage process have them now: their end is the end of the stream.
   ends.second.Reset();
   changes.second.Reset();
-  std::unique_ptr<Instance> instance(
-      new Instance(link, std::move(ends.first), std::move(changes.first), std::move(created)));
+  std::unique_ptr<Instance> instance(new Instance(link, std::move(ends.first), std::move(changes.first), created.slot,
+                                                  std::move(created.guest), std::move(created.kill)));
+  instance->ready_leaves_.push_back(std::move(created.first_leaf));
   if (Status ready = AwaitReady(instance->control_); !ready) {
     return Fail(std::move(ready).error().Context("the guest does not start"));
   }
@@ -116,6 +117,66 @@ Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const pla
                 instance->layer_.TakeReport(plan::ReportScope::kEverything, plan::CheckRoom::kNo));
   }
   return instance;
+}
+
+Result<Instance::TakenOver> Instance::TakeOver(LauncherLink& link, std::uint32_t slot) {
+  CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kStream));
+  CAISSON_TRY(auto changes, os::SocketPair(os::SocketKind::kStream));
+  CAISSON_TRY(LauncherLink::TakenOver taken, link.TakeOver(slot, {ends.second.get(), changes.second.get()}));
+  TakenOver result;
+  result.instance.reset(new Instance(link, std::move(ends.first), std::move(changes.first), slot,
+                                     std::move(taken.guest), std::move(taken.kill)));
+  result.is_frozen = taken.is_frozen;
+  return result;
+}
+
+Result<std::vector<std::uint64_t>> Instance::Greet() {
+  proto::Request request;
+  request.mutable_take_over()->set_version(kProtocolVersion);
+  std::vector<os::Fd> none;
+  CAISSON_TRY(const proto::Reply reply, Ask(request, {}, none));
+  if (reply.error() != 0) {
+    return Fail(Error(Code::kUnsupported, "the sandbox's first process is of another release")
+                    .Because(StepOf(reply))
+                    .Remedy("delete the sandbox, or use the release that made it"));
+  }
+  return std::vector<std::uint64_t>(reply.running().begin(), reply.running().end());
+}
+
+Result<std::vector<LauncherLink::ParkedCommand>> Instance::TakeParked() {
+  std::vector<LauncherLink::ParkedCommand> commands;
+  std::uint32_t leaf = 0;
+  while (true) {
+    CAISSON_TRY(auto next, link_.NextParked(slot_, leaf));
+    if (!next) return commands;
+    leaf = next->leaf.number();
+    next->leaf.Restore({next->command.cpu_us, next->command.oom_kills, next->command.process_limit_hits});
+    commands.push_back(*std::move(next));
+  }
+}
+
+Status Instance::Park(const Leaf& leaf, const plan::ParkedCommand& command, const std::vector<int>& fds) {
+  plan::ParkedCommand parked = command;
+  parked.cpu_us = leaf.before().cpu_us;
+  parked.oom_kills = leaf.before().oom_kills;
+  parked.process_limit_hits = leaf.before().process_limit_hits;
+  return link_.Park(slot_, leaf.number(), parked, fds);
+}
+
+Status Instance::Unpark(const Leaf& leaf) { return link_.Unpark(slot_, leaf.number()); }
+
+Status Instance::SetFrozen(LauncherLink::Freezer freezer, const Deadline& deadline) {
+  // A process in the middle of a system call needs a moment.
+  constexpr int kFirstPauseMs = 1;
+  constexpr int kLongestPauseMs = 20;
+  for (int pause = kFirstPauseMs;; pause = std::min(2 * pause, kLongestPauseMs)) {
+    CAISSON_TRY(const bool is_frozen, link_.SetFrozen(slot_, freezer));
+    if (is_frozen == (freezer == LauncherLink::Freezer::kFrozen)) return {};
+    if (deadline.Passed()) {
+      return Fail(Error(Code::kDeadlineExceeded, "a process of the sandbox cannot be stopped where it is"));
+    }
+    poll(nullptr, 0, pause);
+  }
 }
 
 Result<proto::Reply> Instance::Ask(const proto::Request& request, const std::vector<int>& fds,
@@ -213,6 +274,11 @@ void Instance::Return(Leaf leaf) {
 }
 
 void Instance::KillAll() const { (void)!write(kill_.get(), "1", 1); }
+
+void Instance::Leave() {
+  const std::lock_guard lock(state_mutex_);
+  destroyed_ = true;
+}
 
 Status Instance::Destroy() {
   {

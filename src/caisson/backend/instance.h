@@ -27,6 +27,25 @@ class Instance {
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
+  // One that another engine made, of a launcher that expects several. Greet comes before anything else that asks the
+  // guest, and of a frozen one after it is thawed.
+  struct TakenOver {
+    std::unique_ptr<Instance> instance;
+    bool is_frozen = false;
+  };
+  static Result<TakenOver> TakeOver(LauncherLink& link, std::uint32_t slot);
+  // The numbers of the commands that run in it. Errors: kUnsupported for a guest that speaks another version.
+  Result<std::vector<std::uint64_t>> Greet();
+  // What the launcher keeps of running commands for whoever takes the sandbox over; see plan::LaunchRequest.
+  Result<std::vector<LauncherLink::ParkedCommand>> TakeParked();
+  Status Park(const Leaf& leaf, const plan::ParkedCommand& command, const std::vector<int>& fds);
+  Status Unpark(const Leaf& leaf);
+  // Stops every process of the sandbox where it is, or lets them go on. Errors: kDeadlineExceeded when that is not so
+  // by the deadline.
+  Status SetFrozen(LauncherLink::Freezer freezer, const Deadline& deadline);
+  // Readable once the sandbox has ended, whatever the reason. Borrowed.
+  int ended_fd() const { return guest_.get(); }
+
   struct Started {
     std::uint64_t command = 0;
     os::Fd end;                 // closes, after one proto::End, when the command's own process ended
@@ -53,9 +72,11 @@ class Instance {
   void KillAll() const;
   // Idempotent. Returns when no process is left.
   Status Destroy();
+  // Lets go of it without ending it: another engine takes it over. Nothing else may be called then.
+  void Leave();
 
  private:
-  Instance(LauncherLink& link, os::Fd control, os::Fd changes, LauncherLink::Created created);
+  Instance(LauncherLink& link, os::Fd control, os::Fd changes, std::uint32_t slot, os::PidFd guest, os::Fd kill);
 
   Result<proto::Reply> Ask(const proto::Request& request, const std::vector<int>& fds, std::vector<os::Fd>& answer_fds);
   Result<Leaf> TakeLeaf();

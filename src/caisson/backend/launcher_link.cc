@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "caisson/backend/launch_error.h"
+#include "caisson/backend/launcher_door.h"
 #include "caisson/backend/spawn_child.h"
 #include "caisson/os/clone.h"
 #include "caisson/os/socket.h"
@@ -41,10 +42,11 @@ Result<os::Fd> OpenProgram(const std::string& path) {
 
 // Starts the launcher as the first process of a pid namespace that all its sandboxes are below: when it dies, whatever
 // the reason, the kernel ends them.
-Result<pid_t> Spawn(const std::string& path, const char* argument, const std::array<int, 3>& fds) {
-  std::array<os::Fd, 3> high;
+Result<pid_t> Spawn(const std::string& path, const char* argument, const std::array<int, 4>& fds) {
+  std::array<os::Fd, 4> high;
   SpawnPlan plan;
   for (std::size_t i = 0; i < fds.size(); ++i) {
+    if (fds[i] < 0) continue;
     // Out of the way of the places they go to.
     high[i].Reset(fcntl(fds[i], F_DUPFD_CLOEXEC, 16));
     if (!high[i].valid()) return Fail(Error::FromErrno(errno, "cannot duplicate a descriptor"));
@@ -63,6 +65,18 @@ Result<pid_t> Spawn(const std::string& path, const char* argument, const std::ar
   return pid;
 }
 
+const char* ArgumentOf(plan::Expect expect) {
+  switch (expect) {
+    case plan::Expect::kOneSandbox:
+      return "one";
+    case plan::Expect::kManySandboxes:
+      return "many";
+    case plan::Expect::kEngines:
+      break;
+  }
+  return "engines";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& program_directory,
@@ -70,14 +84,25 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::Start(const std::string& pro
   const std::string path = program_directory + "/caisson-launcher";
   CAISSON_TRY(const os::Fd launcher, OpenProgram(path));
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kPacket));
-  const char* argument = expect == plan::Expect::kManySandboxes ? "many" : "one";
-  CAISSON_TRY(const pid_t pid, Spawn(path, argument, {ends.second.get(), folders.data.get(), folders.runtime.get()}));
+  os::Fd door;
+  if (expect == plan::Expect::kEngines) {
+    CAISSON_TRY(door, OpenDoor(folders.runtime));
+  }
+  CAISSON_TRY(const pid_t pid, Spawn(path, ArgumentOf(expect),
+                                     {ends.second.get(), folders.data.get(), folders.runtime.get(), door.get()}));
   CAISSON_TRY(os::PidFd process, os::PidFd::Open(pid));
   return Adopt(std::move(ends.first), std::move(process), expect);
 }
 
 std::unique_ptr<LauncherLink> LauncherLink::Adopt(os::Fd connection, os::PidFd process, plan::Expect expect) {
   return std::unique_ptr<LauncherLink>(new LauncherLink(std::move(connection), std::move(process), expect));
+}
+
+Result<std::unique_ptr<LauncherLink>> LauncherLink::FindLiving(const DataFolders& folders) {
+  CAISSON_TRY(os::Fd connection, ConnectToDoor(folders.runtime));
+  if (!connection.valid()) return std::unique_ptr<LauncherLink>();
+  if (const auto heard = SayAtDoor(connection, plan::Hello::kEngine, {}); !heard) return Fail(heard.error());
+  return Adopt(std::move(connection), os::PidFd(), plan::Expect::kEngines);
 }
 
 LauncherLink::~LauncherLink() {
@@ -171,6 +196,70 @@ Result<bool> LauncherLink::WaitsForInput(std::uint32_t slot, std::uint32_t leaf,
   return answer.reply.waits_for_input == 1;
 }
 
+Result<std::optional<LauncherLink::Survivor>> LauncherLink::NextSandbox(std::uint32_t after) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kNextSandbox;
+  request.slot = after;
+  CAISSON_TRY(Answer answer, Ask(request, {}));
+  answer.reply.id[sizeof answer.reply.id - 1] = '\0';
+  if (answer.reply.id[0] == '\0') return std::nullopt;
+  CAISSON_TRY(SandboxId id, SandboxId::Parse(answer.reply.id));
+  return Survivor{answer.reply.slot, std::move(id)};
+}
+
+Result<LauncherLink::TakenOver> LauncherLink::TakeOver(std::uint32_t slot, const std::vector<int>& fds) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kAdopt;
+  request.slot = slot;
+  CAISSON_TRY(Answer answer, Ask(request, fds));
+  if (answer.fds.size() != 2) return Fail(Error(Code::kInternal, "the launcher's reply lacks descriptors"));
+  return TakenOver{os::PidFd(std::move(answer.fds[0])), std::move(answer.fds[1]), answer.reply.is_frozen_by_order == 1};
+}
+
+Result<std::optional<LauncherLink::ParkedCommand>> LauncherLink::NextParked(std::uint32_t slot, std::uint32_t after) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kNextParked;
+  request.slot = slot;
+  request.leaf = after;
+  CAISSON_TRY(Answer answer, Ask(request, {}));
+  const std::size_t count = answer.reply.parked_fds;
+  if (count == 0) return std::nullopt;
+  if (count < plan::kLeastParkedFds || count > plan::kMostParkedFds || answer.fds.size() < count) {
+    return Fail(Error(Code::kInternal, "the launcher's reply lacks descriptors"));
+  }
+  answer.reply.parked.id[sizeof answer.reply.parked.id - 1] = '\0';
+  std::vector<os::Fd> fds;
+  for (std::size_t i = 0; i < count; ++i) fds.push_back(std::move(answer.fds[i]));
+  CAISSON_TRY(Leaf leaf, TakeLeaf(answer.reply, std::move(answer.fds), count));
+  return ParkedCommand{answer.reply.parked, std::move(fds), std::move(leaf)};
+}
+
+Status LauncherLink::Park(std::uint32_t slot, std::uint32_t leaf, const plan::ParkedCommand& command,
+                          const std::vector<int>& fds) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kPark;
+  request.slot = slot;
+  request.leaf = leaf;
+  request.parked = command;
+  return Tell(request, fds);
+}
+
+Status LauncherLink::Unpark(std::uint32_t slot, std::uint32_t leaf) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kUnpark;
+  request.slot = slot;
+  request.leaf = leaf;
+  return Tell(request);
+}
+
+Result<bool> LauncherLink::SetFrozen(std::uint32_t slot, Freezer freezer) {
+  plan::LaunchRequest request;
+  request.verb = freezer == Freezer::kFrozen ? plan::Verb::kFreeze : plan::Verb::kThaw;
+  request.slot = slot;
+  CAISSON_TRY(const Answer answer, Ask(request, {}));
+  return answer.reply.frozen == 1;
+}
+
 Status LauncherLink::Forget(std::uint32_t slot) {
   plan::LaunchRequest request;
   request.verb = plan::Verb::kDestroy;
@@ -184,9 +273,9 @@ Status LauncherLink::Seal() {
   return Tell(request);
 }
 
-Status LauncherLink::Tell(const plan::LaunchRequest& request) {
+Status LauncherLink::Tell(const plan::LaunchRequest& request, const std::vector<int>& fds) {
   const std::lock_guard lock(mutex_);
-  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, {});
+  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, fds);
 }
 
 }  // namespace caisson::backend

@@ -2,12 +2,14 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "caisson/backend/data_folders.h"
 #include "caisson/backend/leaf.h"
 #include "caisson/base/deadline.h"
+#include "caisson/base/id.h"
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
 #include "caisson/os/process.h"
@@ -15,12 +17,15 @@
 
 namespace caisson::backend {
 
-// The engine's connection to the launcher. Thread-safe. Closing it makes the launcher end every sandbox and itself.
+// The engine's connection to the launcher. Thread-safe. Closing it makes the launcher end every sandbox and itself,
+// unless it expects further engines.
 class LauncherLink {
  public:
   // Starts `caisson-launcher` from `program_directory`. Call as root, from the only thread.
   static Result<std::unique_ptr<LauncherLink>> Start(const std::string& program_directory, const DataFolders& folders,
                                                      plan::Expect expect);
+  // The launcher of these folders that outlived its engine (kEngines); nullptr when there is none. Call as root.
+  static Result<std::unique_ptr<LauncherLink>> FindLiving(const DataFolders& folders);
   // A launcher that runs already: `process`, at the other end of `connection`.
   static std::unique_ptr<LauncherLink> Adopt(os::Fd connection, os::PidFd process, plan::Expect expect);
   // With kManySandboxes waits until the launcher and what it started have cleaned up, at most 10 s.
@@ -46,6 +51,34 @@ class LauncherLink {
   // until then.
   Result<bool> WaitsForInput(std::uint32_t slot, std::uint32_t leaf, const plan::CommandInput& input,
                              const Deadline& deadline);
+  // Of a launcher that outlives its engine (plan/launch_plan.h says what each is for).
+  struct Survivor {
+    std::uint32_t slot = 0;
+    SandboxId id;
+  };
+  // The sandbox with the lowest slot above `after`, 0 for the first.
+  Result<std::optional<Survivor>> NextSandbox(std::uint32_t after);
+  struct TakenOver {
+    os::PidFd guest;
+    os::Fd kill;
+    bool is_frozen = false;
+  };
+  Result<TakenOver> TakeOver(std::uint32_t slot, const std::vector<int>& fds);
+  struct ParkedCommand {
+    plan::ParkedCommand command;
+    std::vector<os::Fd> fds;
+    Leaf leaf;
+  };
+  Result<std::optional<ParkedCommand>> NextParked(std::uint32_t slot, std::uint32_t after);
+  Status Park(std::uint32_t slot, std::uint32_t leaf, const plan::ParkedCommand& command, const std::vector<int>& fds);
+  Status Unpark(std::uint32_t slot, std::uint32_t leaf);
+
+  // Orders it, and says whether no process of the sandbox runs. To be asked again until that is as ordered.
+  enum class Freezer { kFrozen, kThawed };
+  Result<bool> SetFrozen(std::uint32_t slot, Freezer freezer);
+  // Hangs up when the launcher has ended. Borrowed.
+  int connection() const { return connection_.get(); }
+
   // Lets the launcher clean up after a sandbox whose guest has died. Does not wait for it.
   Status Forget(std::uint32_t slot);
 
@@ -57,7 +90,7 @@ class LauncherLink {
     plan::LaunchReply reply;
     std::vector<os::Fd> fds;
   };
-  Status Tell(const plan::LaunchRequest& request);
+  Status Tell(const plan::LaunchRequest& request, const std::vector<int>& fds = {});
   Result<Answer> Ask(const plan::LaunchRequest& request, const std::vector<int>& fds);
   // With the connection locked.
   Result<Answer> Exchange(plan::LaunchRequest request, const std::vector<int>& fds, const Deadline& deadline);

@@ -23,18 +23,30 @@ Result<plan::Change> ReadChange(const proto::LayerChange& entry) {
                       .size_bytes = entry.size_bytes()};
 }
 
+Result<plan::ChangeList> ReadChanges(const proto::LayerReply& reply) {
+  plan::ChangeList list;
+  for (const proto::LayerChange& entry : reply.changes()) {
+    CAISSON_TRY(plan::Change change, ReadChange(entry));
+    list.changes.push_back(std::move(change));
+  }
+  list.truncated = reply.truncated();
+  return list;
+}
+
 }  // namespace
+
+Result<plan::ChangeList> Layer::ReportAll() {
+  std::vector<os::Fd> none;
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kReportAll}, "", none));
+  return ReadChanges(reply);
+}
 
 Result<Layer::Report> Layer::TakeReport(plan::ReportScope scope, plan::CheckRoom check_room) {
   std::vector<os::Fd> none;
   const plan::LayerRequest request{.verb = plan::LayerVerb::kReport, .scope = scope, .check_room = check_room};
   CAISSON_TRY(const proto::LayerReply reply, Ask(request, "", none));
   Report report;
-  for (const proto::LayerChange& entry : reply.changes()) {
-    CAISSON_TRY(plan::Change change, ReadChange(entry));
-    report.list.changes.push_back(std::move(change));
-  }
-  report.list.truncated = reply.truncated();
+  CAISSON_TRY(report.list, ReadChanges(reply));
   report.is_full = reply.is_full();
   return report;
 }

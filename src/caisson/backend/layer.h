@@ -27,6 +27,9 @@ class Layer {
   // storage process is gone; kDeadlineExceeded after 30 s, and from then on kUnavailable.
   Result<Report> TakeReport(plan::ReportScope scope, plan::CheckRoom check_room);
 
+  // Everything that differs from what the sandbox was made from. Errors: as above.
+  Result<plan::ChangeList> ReportAll();
+
   // From here on the layer outlives the sandbox, with this record, at most storage::kMaxRecord. Errors: kUnsupported
   // for one in memory.
   Status Keep(std::string_view record);

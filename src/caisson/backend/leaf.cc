@@ -40,9 +40,7 @@ Leaf& Leaf::operator=(Leaf&& other) noexcept {
   engine_ = std::move(other.engine_);
   guest_ = std::move(other.guest_);
   killed_ = other.killed_.load();
-  oom_kills_before_ = other.oom_kills_before_;
-  cpu_before_us_ = other.cpu_before_us_;
-  process_limit_hits_before_ = other.process_limit_hits_before_;
+  before_ = other.before_;
   return *this;
 }
 
@@ -63,7 +61,7 @@ bool Leaf::Emptied(const Deadline& deadline) const {
 }
 
 std::chrono::microseconds Leaf::CpuTime() const {
-  return std::chrono::microseconds(CpuMicroseconds() - cpu_before_us_);
+  return std::chrono::microseconds(CpuMicroseconds() - before_.cpu_us);
 }
 
 std::optional<std::uint64_t> Leaf::MemoryPeakBytes() const {
@@ -74,9 +72,9 @@ std::optional<std::uint64_t> Leaf::MemoryPeakBytes() const {
   return bytes;
 }
 
-bool Leaf::RanOutOfMemory() const { return OomKills() > oom_kills_before_; }
+bool Leaf::RanOutOfMemory() const { return OomKills() > before_.oom_kills; }
 
-bool Leaf::HitProcessLimit() const { return ProcessLimitHits() > process_limit_hits_before_; }
+bool Leaf::HitProcessLimit() const { return ProcessLimitHits() > before_.process_limit_hits; }
 
 bool Leaf::Recycle() {
   constexpr std::uint64_t kLittle = 512U << 10U;
@@ -84,8 +82,8 @@ bool Leaf::Recycle() {
   if (pwrite(engine_[kPeak].get(), "0", 1, 0) != 1) return false;
   const auto held = MemoryPeakBytes();
   if (!held || *held > kLittle) return false;
-  oom_kills_before_ = OomKills();
-  cpu_before_us_ = CpuMicroseconds();
+  before_.oom_kills = OomKills();
+  before_.cpu_us = CpuMicroseconds();
   return true;
 }
 

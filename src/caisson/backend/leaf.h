@@ -41,8 +41,18 @@ class Leaf {
   // commands share.
   bool HitProcessLimit() const;
 
+  // What earlier commands used.
+  struct Counts {
+    std::uint64_t cpu_us = 0;
+    std::uint64_t oom_kills = 0;
+    std::uint64_t process_limit_hits = 0;
+  };
+  const Counts& before() const { return before_; }
+  // Of a leaf whose command another engine began.
+  void Restore(const Counts& before) { before_ = before; }
+
   // To be called before a command is started in it.
-  void BeginCommand() { process_limit_hits_before_ = ProcessLimitHits(); }
+  void BeginCommand() { before_.process_limit_hits = ProcessLimitHits(); }
 
   // Starts counting anew for the next command. False when the leaf cannot serve another one: it was killed, a
   // background process lives in it, or its memory peak cannot be set back, or it still holds more than a little memory
@@ -58,10 +68,7 @@ class Leaf {
   std::vector<os::Fd> engine_;
   std::vector<os::Fd> guest_;
   std::atomic<bool> killed_ = false;
-  // What earlier commands used.
-  std::uint64_t oom_kills_before_ = 0;
-  std::uint64_t cpu_before_us_ = 0;
-  std::uint64_t process_limit_hits_before_ = 0;
+  Counts before_;
 };
 
 }  // namespace caisson::backend

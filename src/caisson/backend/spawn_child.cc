@@ -22,11 +22,12 @@ void RunSpawnChild(void* argument) {
   for (int fd = 0; fd < 2; ++fd) {
     if (dup2(null, fd) < 0) _exit(127);
   }
-  for (int i = 0; i < 3; ++i) {
-    if (dup2(plan.fds[i], 3 + i) < 0) _exit(127);
+  unsigned next = 3;
+  for (const int fd : plan.fds) {
+    if (fd >= 0 && dup2(fd, static_cast<int>(next++)) < 0) _exit(127);
   }
   // What the caller has open is none of its business either.
-  if (!Weakened("launcher_descriptors", "close_range") && syscall(SYS_close_range, 6U, ~0U, 0U) != 0) _exit(127);
+  if (!Weakened("launcher_descriptors", "close_range") && syscall(SYS_close_range, next, ~0U, 0U) != 0) _exit(127);
   char* envp[] = {nullptr};
   execve(plan.path, plan.argv, envp);
   _exit(127);

@@ -6,7 +6,7 @@ namespace caisson::backend {
 struct SpawnPlan {
   const char* path = nullptr;
   char* const* argv = nullptr;
-  int fds[3] = {-1, -1, -1};  // become 3, 4 and 5; each is above 5 now
+  int fds[4] = {-1, -1, -1, -1};  // become 3 to 6; each is above 6 now. The last may be -1.
 };
 
 // Of `plan`, a SpawnPlan: resets the signals, puts the descriptors in place, closes all others and executes. Exits with

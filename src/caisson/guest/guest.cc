@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ struct Running {
 
 class Guest {
  public:
-  explicit Guest(os::Fd control) : control_(std::move(control)) {}
+  explicit Guest(os::Fd connection) { (IsDoor(connection) ? door_ : control_) = std::move(connection); }
 
   int Run() {
     prctl(PR_SET_NAME, "caisson-guest", 0, 0, 0);
@@ -47,17 +48,37 @@ class Guest {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     const os::Fd children(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!children.valid() || !Configure()) return 1;
+    if (!children.valid() || (door_.valid() && !Admit()) || !Configure()) return 1;
     while (true) {
-      std::array<pollfd, 2> entries{{{control_.get(), POLLIN, 0}, {children.get(), POLLIN, 0}}};
+      std::array<pollfd, 3> entries{
+          {{control_.get(), POLLIN, 0}, {children.get(), POLLIN, 0}, {door_.get(), POLLIN, 0}}};
       // With more to reap than one go took, only look.
       if (!os::Poll(entries, more_to_reap_ ? 0 : -1)) return 1;
       if (entries[1].revents != 0 || more_to_reap_) Reap(children);
-      if (entries[0].revents != 0 && !Serve()) return 0;
+      if (entries[0].revents != 0 && !Serve()) {
+        control_.Reset();  // of an engine that is gone
+        if (!door_.valid()) return 0;
+      } else if (entries[2].revents != 0 && !Admit()) {
+        return 0;
+      }
     }
   }
 
  private:
+  static bool IsDoor(const os::Fd& connection) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(connection.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+  }
+
+  // Takes the control stream that came through the door. False when nothing comes through it any more.
+  bool Admit() {
+    auto message = os::ReceivePacket(door_.get(), 1, Deadline::In(kFramePatience));
+    if (!message || message->fds.size() != 1) return false;
+    control_ = std::move(message->fds[0]);
+    return true;
+  }
+
   bool Configure() {
     auto frame = os::ReceiveFrame(control_.get(), Deadline::In(kFramePatience));
     proto::Request request;
@@ -96,7 +117,15 @@ class Guest {
     if (!frame || !request.ParseFromString(frame->data)) return false;
     if (request.has_start()) return Start(request.start(), frame->fds);
     if (request.has_signal()) return Signal(request.signal());
+    if (request.has_take_over()) return TakeOver(request.take_over());
     return false;
+  }
+
+  bool TakeOver(const proto::TakeOver& request) {
+    if (request.version() != kProtocolVersion) return Answer("version", EPROTO);
+    proto::Reply reply;
+    for (const auto& [pid, running] : running_) reply.add_running(running.command);
+    return os::SendFrame(control_.get(), reply.SerializeAsString()).has_value();
   }
 
   bool Start(const proto::StartCommand& request, const std::vector<os::Fd>& leaf) {
@@ -168,7 +197,8 @@ class Guest {
     (void)os::WriteAll(end.get(), payload);
   }
 
-  os::Fd control_;
+  os::Fd door_;     // invalid: there is one control stream
+  os::Fd control_;  // invalid between two engines
   std::optional<Confinement> confinement_;
   std::map<pid_t, Running> running_;
   std::uint64_t next_command_ = 1;
@@ -186,6 +216,6 @@ Status Guest::AllowFiles(os::LandlockRules& rules) {
 
 }  // namespace
 
-int RunGuest(os::Fd control) { return Guest(std::move(control)).Run(); }
+int RunGuest(os::Fd connection) { return Guest(std::move(connection)).Run(); }
 
 }  // namespace caisson::guest

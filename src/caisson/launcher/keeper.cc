@@ -177,7 +177,7 @@ class KeeperLoop {
     CAISSON_CHECK_OK(guest.SetCpuWeight(kGuestCpuWeight));
     CAISSON_CHECK_OK(sandbox.DelegateTo(first_id + kGuestId));
     os::Fd network;
-    if (expect_ == plan::Expect::kManySandboxes) {
+    if (expect_ != plan::Expect::kOneSandbox) {
       CAISSON_TRY(network, os::EnterNewNetworkNamespace());
     }
     return Slot{.block = block,

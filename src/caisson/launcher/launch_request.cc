@@ -10,7 +10,8 @@ tl::expected<plan::LaunchRequest, int> ReadLaunchRequest(std::string_view messag
   if (message.size() != sizeof request) return tl::unexpected(EBADMSG);
   std::memcpy(&request, message.data(), sizeof request);
   if (request.version != plan::kLaunchVersion) return tl::unexpected(EPROTO);
-  if (request.verb > plan::Verb::kExamineLeaf) return tl::unexpected(EBADMSG);
+  if (request.verb > plan::Verb::kNextParked) return tl::unexpected(EBADMSG);
+  request.parked.id[sizeof request.parked.id - 1] = '\0';
   return request;
 }
 
@@ -21,7 +22,8 @@ bool IsWellFormed(const plan::LaunchPlan& plan) {
          std::strspn(plan.id, "abcdefghijklmnopqrstuvwxyz234567_") == std::strlen(plan.id) && plan.id[0] != '\0';
 }
 
-std::size_t DescriptorsOf(const plan::LaunchPlan& plan) {
+std::size_t DescriptorsOf(const plan::LaunchPlan& plan, plan::Expect expect) {
+  if (expect == plan::Expect::kEngines) return 2;
   const bool has_image = plan.image == plan::Image::kDirectory;
   const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
   return std::size_t{2} + std::size_t{has_image} + std::size_t{has_workspace};

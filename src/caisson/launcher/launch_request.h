@@ -18,6 +18,6 @@ tl::expected<plan::LaunchRequest, int> ReadLaunchRequest(std::string_view messag
 bool IsWellFormed(const plan::LaunchPlan& plan);
 
 // How many descriptors come with kCreate.
-std::size_t DescriptorsOf(const plan::LaunchPlan& plan);
+std::size_t DescriptorsOf(const plan::LaunchPlan& plan, plan::Expect expect);
 
 }  // namespace caisson::launcher

@@ -5,17 +5,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "caisson/base/weakened.h"
+#include "caisson/launcher/door.h"
 #include "caisson/launcher/input_wait.h"
+#include "caisson/launcher/keeper.h"
+#include "caisson/launcher/launch.h"
 #include "caisson/launcher/launch_request.h"
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/root_mounts.h"
+#include "caisson/launcher/running_sandbox.h"
 #include "caisson/launcher/storage_link.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/poll.h"
@@ -50,17 +56,12 @@ Answer Failed(Step step, int errno_value, std::string_view message = {}) {
   return answer;
 }
 
-struct Sandbox {
-  Launched launched;
-  std::uint32_t pids = 0;
-  std::uint32_t last_leaf = 1;
-};
-
 class Server {
  public:
-  Server(os::Fd engine, os::Fd own_network, os::Fd first_network, HostTrees trees, Keeper keeper, StorageLink storage,
-         plan::Expect expect)
+  Server(os::Fd engine, std::optional<Door> door, os::Fd own_network, os::Fd first_network, HostTrees trees,
+         Keeper keeper, StorageLink storage, plan::Expect expect)
       : engine_(std::move(engine)),
+        door_(std::move(door)),
         own_network_(std::move(own_network)),
         first_network_(std::move(first_network)),
         trees_(std::move(trees)),
@@ -70,13 +71,8 @@ class Server {
         launch_(trees_, storage_) {}
 
   int Run() {
-    while (AwaitRequest()) {
-      auto message =
-          os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
-      if (!message) break;
-      const std::optional<Answer> answer = Handle(*message);
-      if (answer && !Reply(*answer)) break;
-      AfterReply();
+    while (HasReason() && AwaitRequest()) {
+      if (!ServeEngine()) engine_.Reset();
     }
     while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
     AfterReply();
@@ -89,15 +85,32 @@ class Server {
   }
 
  private:
+  // Whether there is somebody to serve, or something to keep for the next engine.
+  bool HasReason() const { return engine_.valid() || (door_ && !sandboxes_.empty()); }
+
+  // One request. False when the engine is gone.
+  bool ServeEngine() {
+    auto message =
+        os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
+    if (!message) return false;
+    const std::optional<Answer> answer = Handle(*message);
+    if (answer && !Reply(*answer)) return false;
+    AfterReply();
+    return true;
+  }
+
   // Until the engine asks for something or goes; meanwhile makes an embryo of the slot that the keeper has ready. False
   // when the storage process has ended: without it nobody answers for the layers of the sandboxes, which then end too.
   bool AwaitRequest() {
     while (true) {
       const int keeper = ordered_ && !embryo_ ? keeper_.connection() : -1;
-      std::array<pollfd, 3> entries{{{engine_.get(), POLLIN, 0}, {storage_.connection(), 0, 0}, {keeper, POLLIN, 0}}};
+      std::vector<pollfd> entries = {{engine_.get(), POLLIN, 0}, {storage_.connection(), 0, 0}, {keeper, POLLIN, 0}};
+      if (door_) door_->AppendTo(entries);
       if (!os::Poll(entries, -1) || entries[1].revents != 0) return false;
       if (entries[0].revents != 0) return true;
       if (entries[2].revents != 0) (void)PrepareEmbryo();  // the next request tries again, and reports it
+      if (!door_) continue;
+      if (auto engine = door_->Serve(std::span(entries).subspan(3))) engine_ = *std::move(engine);
     }
   }
 
@@ -131,21 +144,39 @@ class Server {
         return std::nullopt;
       case plan::Verb::kExamineLeaf:
         return ExamineLeaf(request);
+      case plan::Verb::kFreeze:
+      case plan::Verb::kThaw:
+        return Freeze(request);
+      case plan::Verb::kPark:
+        Park(request, fds);
+        return std::nullopt;
+      case plan::Verb::kUnpark:
+        Unpark(request);
+        return std::nullopt;
+      case plan::Verb::kNextSandbox:
+        return NextSandbox(request);
+      case plan::Verb::kAdopt:
+        return Adopt(request, fds);
+      case plan::Verb::kNextParked:
+        return NextParked(request);
     }
     return Failed(Step::kRequest, EBADMSG);
   }
 
   Answer Create(const LaunchRequest& request, std::vector<os::Fd>& fds) {
     const plan::LaunchPlan& plan = request.plan;
-    const bool has_image = plan.image == plan::Image::kDirectory;
-    const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
-    if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan)) {
+    if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan, expect_)) {
       return Failed(Step::kRequest, EINVAL);
     }
-    if (sealed_ && (has_image || has_workspace)) return Failed(Step::kRequest, EPERM);
     LaunchInputs inputs{.control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}};
-    if (has_image) inputs.image = std::move(fds[2]);
-    if (has_workspace) inputs.workspace = std::move(fds[has_image ? 3 : 2]);
+    if (const auto error = TakeFolders(plan, fds, inputs)) return Failed(error->step, error->errno_value);
+    os::Fd door;
+    if (door_) {
+      auto ends = os::SocketPair(os::SocketKind::kPacket);
+      if (!ends || !Admit(ends->first, inputs.control)) return Failed(Step::kStartGuest, EMFILE);
+      door = std::move(ends->first);
+      inputs.control = std::move(ends->second);
+    }
 
     if (!embryo_) {
       if (const std::optional<StepError> error = PrepareEmbryo()) {
@@ -162,12 +193,54 @@ class Server {
       TakeBack(block);
       return Failed(error->step, error->errno_value, error->message);
     }
-    Sandbox sandbox{.launched = {.slot = embryo.TakeSlot(), .guest = embryo.TakeProcess()}, .pids = plan.pids};
+    RunningSandbox sandbox{.launched = {.slot = embryo.TakeSlot(), .guest = embryo.TakeProcess()},
+                           .pids = plan.pids,
+                           .id = plan.id,
+                           .door = std::move(door),
+                           .parked = {}};
     Answer answer = DescribeSandbox(sandbox);
+    CloseUnused(sandbox.launched.slot);
     const bool failed = answer.reply.failed_step != Step::kNone;
     sandboxes_.emplace(block, std::move(sandbox));
     if (failed) Destroy(block);
     return answer;
+  }
+
+  // The folders of the host that the plan asks for: those of the engine until it has given up the rights with which its
+  // caller opened them, or those that were left at the door.
+  std::optional<StepError> TakeFolders(const plan::LaunchPlan& plan, std::vector<os::Fd>& fds, LaunchInputs& inputs) {
+    const bool has_image = plan.image == plan::Image::kDirectory;
+    const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
+    if (door_) {
+      const auto take = [&](const plan::Ticket& ticket, os::Fd& folder) {
+        auto left = door_->Take(ticket);
+        if (left) folder = *std::move(left);
+        return left.has_value();
+      };
+      if (has_image && !take(plan.image_ticket, inputs.image)) return StepError{Step::kImage, ENOENT, {}};
+      if (has_workspace && !take(plan.workspace_ticket, inputs.workspace)) {
+        return StepError{Step::kWorkspace, ENOENT, {}};
+      }
+      return std::nullopt;
+    }
+    if (sealed_ && (has_image || has_workspace)) return StepError{Step::kRequest, EPERM, {}};
+    if (has_image) inputs.image = std::move(fds[2]);
+    if (has_workspace) inputs.workspace = std::move(fds[has_image ? 3 : 2]);
+    return std::nullopt;
+  }
+
+  static bool Admit(const os::Fd& door, const os::Fd& control) {
+    return os::SendWithFds(door.get(), "c", std::vector<int>{control.get()}).has_value();
+  }
+
+  // A thousand sandboxes must fit into one process's descriptors.
+  void CloseUnused(Slot& slot) const {
+    if (!door_) return;
+    slot.guest = os::Cgroup::FromDirectories(slot.guest.mode(), {});
+    slot.first_leaf = os::Cgroup::FromDirectories(slot.first_leaf.mode(), {});
+    slot.network_namespace.Reset();
+    slot.cgroup_namespace.Reset();
+    slot.user_namespace.Reset();
   }
 
   // Waits for the oldest slot that was ordered, or orders one, and makes an embryo in it.
@@ -201,7 +274,7 @@ class Server {
     return os::EnterNamespace(own_network_);
   }
 
-  static Answer DescribeSandbox(const Sandbox& sandbox) {
+  static Answer DescribeSandbox(const RunningSandbox& sandbox) {
     const Slot& slot = sandbox.launched.slot;
     const std::uint32_t guest_uid = UidBlocks::FirstId(slot.block) + kGuestId;
     auto guest = sandbox.launched.guest.Duplicate();
@@ -227,7 +300,7 @@ class Server {
   Answer RotateLeaf(const LaunchRequest& request) {
     const auto found = sandboxes_.find(request.slot);
     if (found == sandboxes_.end()) return Failed(Step::kLeaf, ENOENT);
-    Sandbox& sandbox = found->second;
+    RunningSandbox& sandbox = found->second;
     const Slot& slot = sandbox.launched.slot;
     const std::uint32_t number = ++sandbox.last_leaf;
     auto cgroup = slot.sandbox.MakeChild(LeafName(number));
@@ -248,6 +321,87 @@ class Server {
     if (!processes) return Failed(Step::kLeaf, processes.error().errno_value(), processes.error().message());
     Answer answer;
     answer.reply.waits_for_input = WaitsForInput(*processes, request.input) ? 1 : 0;
+    return answer;
+  }
+
+  RunningSandbox* Find(std::uint32_t block) {
+    const auto found = sandboxes_.find(block);
+    return found == sandboxes_.end() ? nullptr : &found->second;
+  }
+
+  Answer Freeze(const LaunchRequest& request) {
+    RunningSandbox* const sandbox = Find(request.slot);
+    if (sandbox == nullptr) return Failed(Step::kCgroup, ENOENT);
+    const os::Cgroup& cgroup = sandbox->launched.slot.sandbox;
+    sandbox->is_frozen_by_order = request.verb == plan::Verb::kFreeze;
+    const Status set =
+        cgroup.Set(sandbox->is_frozen_by_order ? os::Cgroup::Freezer::kFrozen : os::Cgroup::Freezer::kThawed);
+    if (!set) return Failed(Step::kCgroup, set.error().errno_value(), set.error().message());
+    const auto frozen = cgroup.IsFrozen();
+    if (!frozen) return Failed(Step::kCgroup, frozen.error().errno_value(), frozen.error().message());
+    Answer answer;
+    answer.reply.frozen = *frozen ? 1 : 0;
+    return answer;
+  }
+
+  void Park(const LaunchRequest& request, std::vector<os::Fd>& fds) {
+    constexpr std::size_t kMostParked = 4096;
+    RunningSandbox* const sandbox = Find(request.slot);
+    const bool has_place = sandbox != nullptr && sandbox->parked.size() < kMostParked;
+    if (!has_place || fds.size() < plan::kLeastParkedFds || fds.size() > plan::kMostParkedFds) return;
+    sandbox->parked.insert_or_assign(request.leaf, Parked{request.parked, std::move(fds)});
+  }
+
+  void Unpark(const LaunchRequest& request) {
+    if (RunningSandbox* const sandbox = Find(request.slot)) sandbox->parked.erase(request.leaf);
+  }
+
+  Answer NextSandbox(const LaunchRequest& request) {
+    Answer answer;
+    if (const auto* next = NextAfter(sandboxes_, request.slot)) {
+      answer.reply.slot = next->first;
+      next->second.id.copy(answer.reply.id, sizeof answer.reply.id - 1);
+    }
+    return answer;
+  }
+
+  Answer Adopt(const LaunchRequest& request, const std::vector<os::Fd>& fds) {
+    RunningSandbox* const sandbox = Find(request.slot);
+    if (sandbox == nullptr || fds.size() != 2) return Failed(Step::kRequest, sandbox == nullptr ? ENOENT : EINVAL);
+    auto guest = sandbox->launched.guest.Duplicate();
+    auto kill = sandbox->launched.slot.sandbox.OpenKill();
+    if (!guest || !kill) return Failed(Step::kStartGuest, EMFILE);
+    if (!Admit(sandbox->door, fds[0])) return Failed(Step::kStartGuest, EPIPE, "the sandbox has ended");
+    (void)storage_.Connect(request.slot, fds[1]);
+    Answer answer;
+    answer.reply.slot = request.slot;
+    answer.reply.is_frozen_by_order = sandbox->is_frozen_by_order ? 1 : 0;
+    sandbox->id.copy(answer.reply.id, sizeof answer.reply.id - 1);
+    answer.fds.push_back(*std::move(guest));
+    answer.fds.push_back(*std::move(kill));
+    return answer;
+  }
+
+  Answer NextParked(const LaunchRequest& request) {
+    RunningSandbox* const sandbox = Find(request.slot);
+    if (sandbox == nullptr) return Failed(Step::kLeaf, ENOENT);
+    Answer answer;
+    const auto* next = NextAfter(sandbox->parked, request.leaf);
+    if (next == nullptr) return answer;
+    const Slot& slot = sandbox->launched.slot;
+    auto cgroup = slot.sandbox.FindChild(LeafName(next->first));
+    if (!cgroup || !*cgroup) return Failed(Step::kLeaf, ENOENT);
+    auto leaf = OpenLeaf(**cgroup, slot.sandbox, sandbox->pids, UidBlocks::FirstId(slot.block) + kGuestId);
+    if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
+    for (const os::Fd& fd : next->second.fds) {
+      auto duplicate = fd.Duplicate();
+      if (!duplicate) return Failed(Step::kLeaf, EMFILE);
+      answer.fds.push_back(*std::move(duplicate));
+    }
+    answer.reply.slot = slot.block;
+    answer.reply.parked = next->second.command;
+    answer.reply.parked_fds = static_cast<std::uint32_t>(answer.fds.size());
+    AppendLeaf(next->first, *std::move(leaf), answer);
     return answer;
   }
 
@@ -273,7 +427,7 @@ class Server {
     }
     for (const std::uint32_t block : ended_) TakeBack(block);
     ended_.clear();
-    if (expect_ == plan::Expect::kManySandboxes && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
+    if (expect_ != plan::Expect::kOneSandbox && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
   }
 
   // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
@@ -287,7 +441,8 @@ class Server {
     std::uint32_t leaf = 0;
   };
 
-  os::Fd engine_;
+  os::Fd engine_;             // with kEngines invalid between two of them
+  std::optional<Door> door_;  // with kEngines
   os::Fd own_network_;
   os::Fd first_network_;  // with kOneSandbox
   HostTrees trees_;
@@ -298,7 +453,7 @@ class Server {
   bool ordered_ = true;  // the first slot is ordered before anything else is made
   Launch launch_;
   std::optional<Embryo> embryo_;
-  std::map<std::uint32_t, Sandbox> sandboxes_;
+  std::map<std::uint32_t, RunningSandbox> sandboxes_;
   Retired retired_;
   std::vector<std::uint32_t> ended_;
 };
@@ -356,8 +511,10 @@ int RunServer(ServerInputs inputs, plan::Expect expect) {
     }
     first_network = *std::move(made);
   }
-  return Server(std::move(inputs.engine), *std::move(network), std::move(first_network), *std::move(trees),
-                *std::move(keeper), *std::move(storage), expect)
+  std::optional<Door> door;
+  if (expect == plan::Expect::kEngines) door.emplace(std::move(inputs.door));
+  return Server(std::move(inputs.engine), std::move(door), *std::move(network), std::move(first_network),
+                *std::move(trees), *std::move(keeper), *std::move(storage), expect)
       .Run();
 }
 

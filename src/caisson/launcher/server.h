@@ -1,12 +1,5 @@
 #pragma once
 
-#include <map>
-#include <string>
-
-#include "caisson/base/result.h"
-#include "caisson/launcher/host_trees.h"
-#include "caisson/launcher/keeper.h"
-#include "caisson/launcher/launch.h"
 #include "caisson/os/fd.h"
 #include "caisson/plan/launch_plan.h"
 
@@ -17,10 +10,12 @@ struct ServerInputs {
   os::Fd engine;   // the connection to the engine
   os::Fd data;     // the data folder, with `images` and `sandboxes` in it
   os::Fd runtime;  // the folder of lock files
+  os::Fd door;     // with kEngines: a listening socket, see Door
 };
 
 // The launcher: answers one request after the other until the engine's end closes, then ends every sandbox that is
-// left. Single-threaded. Returns the exit status.
+// left. With kEngines it waits for the next engine as long as there is a sandbox. Single-threaded. Returns the exit
+// status.
 int RunServer(ServerInputs inputs, plan::Expect expect);
 
 }  // namespace caisson::launcher

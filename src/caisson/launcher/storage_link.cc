@@ -88,6 +88,13 @@ Status StorageLink::AwaitTracked() {
   return {};
 }
 
+Status StorageLink::Connect(std::uint32_t slot, const os::Fd& engine) {
+  plan::StorageRequest request;
+  request.verb = plan::StorageVerb::kConnect;
+  request.slot = slot;
+  return Send(request, {engine.get()});
+}
+
 Status StorageLink::RemoveLayer(std::uint32_t slot) {
   plan::StorageRequest request;
   request.verb = plan::StorageVerb::kRemove;

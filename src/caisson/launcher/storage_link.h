@@ -40,6 +40,8 @@ class StorageLink {
   Status OrderTracking(std::uint32_t slot, const std::string& image, const os::Fd& engine,
                        const std::vector<OverlayFolders>& overlays);
   Status AwaitTracked();
+  // Another engine asks for the changes of this layer from now on. Does not wait.
+  Status Connect(std::uint32_t slot, const os::Fd& engine);
   // Also of a slot that has none. Does not wait.
   Status RemoveLayer(std::uint32_t slot);
 

@@ -17,6 +17,9 @@
 namespace caisson::os {
 namespace {
 
+// cgroup.events has two short lines.
+constexpr std::size_t kMaxEvents = 4096;
+
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 Status WriteFile(const Fd& directory, const char* name, const std::string& value) {
@@ -152,6 +155,16 @@ Status Cgroup::LimitCpu(MilliCpus cpus) const {
 
 Status Cgroup::LimitPids(std::uint32_t count) const { return WriteFile(pids(), "pids.max", std::to_string(count)); }
 
+Status Cgroup::Set(Freezer freezer) const {
+  return WriteFile(directories_[0], "cgroup.freeze", freezer == Freezer::kFrozen ? "1" : "0");
+}
+
+Result<bool> Cgroup::IsFrozen() const {
+  CAISSON_TRY(const os::Fd state, OpenState());
+  CAISSON_TRY(const std::string text, ReadAll(state.get(), kMaxEvents));
+  return SaysFrozen(text);
+}
+
 Status Cgroup::SetCpuWeight(std::uint32_t weight) const {
   if (mode_ == CgroupMode::kUnified) return WriteFile(cpu(), "cpu.weight", std::to_string(weight));
   return WriteFile(cpu(), "cpu.shares", std::to_string(weight * 1024 / 100));
@@ -206,6 +219,8 @@ Result<std::vector<Fd>> Cgroup::OpenTasks() const {
 std::uint64_t OomKills(std::string_view text) { return NumberAfter(text, "oom_kill"); }
 
 std::uint64_t ProcessLimitHits(std::string_view text) { return NumberAfter(text, "max"); }
+
+bool SaysFrozen(std::string_view text) { return NumberAfter(text, "frozen") != 0; }
 
 bool IsPopulated(std::string_view text) { return NumberAfter(text, "populated") != 0; }
 

@@ -67,6 +67,11 @@ class Cgroup {
   Status LimitMemory(Bytes bytes) const;  // swap is not allowed beyond it
   Status LimitCpu(MilliCpus cpus) const;
   Status LimitPids(std::uint32_t count) const;
+  // Stops every process in it and below where it is, or lets them go on: cgroup.freeze of cgroup2, 5.2. The kernel
+  // needs a moment, which IsFrozen tells.
+  enum class Freezer { kFrozen, kThawed };
+  Status Set(Freezer freezer) const;
+  Result<bool> IsFrozen() const;
   // Relative share when the processors are contended; the kernel's default is 100.
   Status SetCpuWeight(std::uint32_t weight) const;
   // Allows a process that runs as `uid` to start children in this cgroup (CLONE_INTO_CGROUP needs write access to
@@ -112,8 +117,9 @@ class Cgroup {
 std::uint64_t OomKills(std::string_view text);
 // How often a process was refused at a limit, from the text of pids.events: the value of the line "max N".
 std::uint64_t ProcessLimitHits(std::string_view text);
-// Whether a cgroup or one below it holds a process, from the text of cgroup.events.
+// Whether a cgroup or one below it holds a process, and whether all of them are frozen, from the text of cgroup.events.
 bool IsPopulated(std::string_view text);
+bool SaysFrozen(std::string_view text);
 // `usage_usec` of a cpu.stat text, in microseconds.
 std::uint64_t CpuMicroseconds(std::string_view text);
 

@@ -116,6 +116,12 @@ TEST(IsPopulated, ReadsCgroupEvents) {
   EXPECT_FALSE(IsPopulated(""));
 }
 
+TEST(SaysFrozen, ReadsCgroupEvents) {
+  EXPECT_TRUE(SaysFrozen("populated 1\nfrozen 1\n"));
+  EXPECT_FALSE(SaysFrozen("populated 1\nfrozen 0\n"));
+  EXPECT_FALSE(SaysFrozen("populated 1\n"));  // before Linux 5.2
+}
+
 TEST(CpuMicroseconds, ReadsTheTotalOnly) {
   EXPECT_EQ(CpuMicroseconds("usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\n"), 1234567U);
   EXPECT_EQ(CpuMicroseconds("user_usec 1\nsystem_usec 2\n"), 0U);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -8,9 +9,9 @@ namespace caisson::plan {
 // The values that cross from the engine to the launcher. Flat and fixed in size: the launcher parses nothing,
 // it checks ranges. Descriptors travel beside a message, in the order its comment gives.
 
-// How many sandboxes the launcher should be ready for: with kManySandboxes it prepares the next one's
-// namespaces and cgroups while it has nothing else to do.
-enum class Expect : std::uint32_t { kOneSandbox, kManySandboxes };
+// What the launcher should be ready for. From kManySandboxes on it prepares the next sandbox's namespaces and cgroups
+// while it has nothing else to do. With kEngines its sandboxes outlive the engine, and the next one takes them over.
+enum class Expect : std::uint32_t { kOneSandbox, kManySandboxes, kEngines };
 
 enum class Image : std::uint32_t { kHost, kDirectory };
 // Where the writable layer lies. kTmpfs: in memory, counted and bounded. kDirectory: in the data folder,
@@ -27,6 +28,12 @@ enum class WorkspaceMode : std::uint32_t { kNone, kCopy, kReadOnly, kReadWrite }
 
 inline constexpr std::uint32_t kLaunchVersion = 1;
 
+// Names a folder of the host that somebody who may has left with the launcher (Hello::kDeposit): 16 random bytes.
+struct Ticket {
+  std::uint8_t bytes[16] = {};
+  bool operator==(const Ticket&) const = default;
+};
+
 struct LaunchPlan {
   Image image;
   Storage storage;
@@ -35,10 +42,25 @@ struct LaunchPlan {
   std::uint64_t memory_bytes;
   std::uint64_t disk_bytes;
   std::uint32_t milli_cpus;
-  char id[32];  // a SandboxId, zero terminated
+  char id[32];              // a SandboxId, zero terminated
+  Ticket image_ticket;      // with kEngines, in place of a descriptor
+  Ticket workspace_ticket;  // the same
 };
 
-enum class Verb : std::uint32_t { kCreate, kRotateLeaf, kDestroy, kSeal, kExamineLeaf };
+enum class Verb : std::uint32_t {
+  kCreate,
+  kRotateLeaf,
+  kDestroy,
+  kSeal,
+  kExamineLeaf,
+  kFreeze,
+  kThaw,
+  kPark,
+  kUnpark,
+  kNextSandbox,
+  kAdopt,
+  kNextParked,
+};
 
 // What a command reads from, as the engine's end of it tells: the inode of a pipe, or the number below /dev/pts of a
 // terminal.
@@ -48,21 +70,58 @@ struct CommandInput {
   std::uint64_t number = 0;
 };
 
+// What has to be known of a running command to go on with it: who it is, when it began and when its time is over, on
+// CLOCK_MONOTONIC.
+struct ParkedCommand {
+  char id[32] = {};           // zero terminated
+  std::uint64_t command = 0;  // the guest's number
+  std::uint64_t decided = 0;  // what its engine had decided before it killed it: the engine's own number, 0 for nothing
+  std::int64_t start_ns = 0;
+  std::int64_t deadline_ns = 0;  // of one whose time stands still: how much of it is left
+  std::uint64_t stands_still = 0;
+  // What the leaf had counted before.
+  std::uint64_t cpu_us = 0;
+  std::uint64_t oom_kills = 0;
+  std::uint64_t process_limit_hits = 0;
+};
+
+// The first packet on a connection to the launcher's door, in kEngines; only root is heard. kEngine: from now on the
+// launcher serves this connection in place of the engine's before. kDeposit: with one descriptor, a folder that a
+// sandbox may be made from until this connection closes; answered by a Ticket.
+enum class Hello : std::uint32_t { kEngine, kDeposit };
+struct DoorRequest {
+  std::uint32_t version = 1;
+  Hello hello = Hello::kEngine;
+};
+struct DoorReply {
+  std::uint32_t version = 1;
+  std::int32_t error = 0;  // errno
+  Ticket ticket = {};      // of kDeposit
+};
+
 // One request. kCreate takes the descriptors [the guest's end of the control socket] [the storage process's end of the
 // connection for changes, plan/layer_plan.h] [image directory if kDirectory] [workspace if not kNone].
 // kSeal has no reply: from then on kCreate is refused any folder of the host, since the engine has given up the rights
 // with which its caller opened them. kDestroy comes when the guest has died, and has no reply: what remains is to clean
 // up. kRotateLeaf names a leaf that is no longer used (0: none) and asks for a fresh one.
 // kExamineLeaf asks what the processes of a leaf do: whether one of them waits for `input`.
+// kFreeze and kThaw stop every process of a sandbox where it is, and let them go on; the reply says what they do now.
+// kPark leaves with the launcher what the next engine needs of the command in `leaf`: `parked` and the descriptors
+// [its end] [stdout] [stderr] and, while its input is open, [stdin]. Again: in place of those before. kUnpark: it is
+// over. Neither has a reply.
+// kNextSandbox names the sandbox with the lowest slot above `slot`. kAdopt, with [the guest's end of a new control
+// socket] [the storage process's end of a new connection for changes], gives what kCreate gave, but for the leaf.
+// kNextParked gives what was parked for the lowest leaf above `leaf`, and that leaf.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;
   std::uint64_t number = 0;        // counts the requests of a connection, from 1
-  std::uint32_t slot = 0;          // of kRotateLeaf, kDestroy and kExamineLeaf
-  std::uint32_t leaf = 0;          // of kExamineLeaf
+  std::uint32_t slot = 0;          // of all but kCreate and kSeal
+  std::uint32_t leaf = 0;          // of kExamineLeaf, kPark, kUnpark and kNextParked
   CommandInput input = {};         // of kExamineLeaf
   std::uint32_t retired_leaf = 0;  // of kRotateLeaf
   LaunchPlan plan = {};            // of kCreate
+  ParkedCommand parked = {};       // of kPark
 };
 
 // The steps that can fail, in the order they happen; the reply names one with its errno.
@@ -104,8 +163,12 @@ enum class Step : std::uint32_t {
 inline constexpr int kLeafEngineFds = 7;
 inline constexpr int kLeafGuestFdsV1 = 4;
 
-// One reply. kCreate: [pidfd of the guest] [cgroup.kill of the sandbox], then the first leaf.
-// kRotateLeaf: a leaf.
+// Of kPark: its end, stdout, stderr, and stdin while that is open.
+inline constexpr std::size_t kLeastParkedFds = 3;
+inline constexpr std::size_t kMostParkedFds = 4;
+
+// One reply. kCreate: [pidfd of the guest] [cgroup.kill of the sandbox], then the first leaf; kAdopt: the same without
+// a leaf. kRotateLeaf: a leaf. kNextParked: what was parked, then the leaf.
 struct LaunchReply {
   std::uint32_t version = kLaunchVersion;
   Step failed_step = Step::kNone;
@@ -116,8 +179,13 @@ struct LaunchReply {
   std::uint64_t number = 0;
   std::uint32_t leaf = 0;
   std::uint32_t leaf_guest_fds = 0;
-  std::uint32_t waits_for_input = 0;  // of kExamineLeaf: 1 when a process does
-  char message[508] = {};             // of a failure, zero terminated
+  std::uint32_t waits_for_input = 0;     // of kExamineLeaf: 1 when a process does
+  std::uint32_t frozen = 0;              // of kFreeze and kThaw: 1 when no process of it runs
+  std::uint32_t parked_fds = 0;          // of kNextParked: as many come before the leaf's
+  std::uint32_t is_frozen_by_order = 0;  // of kAdopt: 1 when it was frozen and not thawed since
+  ParkedCommand parked = {};             // of kNextParked
+  char id[32] = {};                      // of kNextSandbox and kAdopt: a SandboxId; empty: there is no further one
+  char message[512] = {};                // of a failure, zero terminated
 };
 
 // No padding, through which bytes of the launcher's memory would reach the engine.

@@ -10,7 +10,7 @@ namespace caisson::plan {
 // The values that cross from the launcher and from the engine to the storage process. Flat and fixed in size: it parses
 // nothing, it checks ranges. Descriptors travel beside a message, in the order its comment gives.
 
-enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove, kSeal };
+enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove, kSeal, kConnect };
 
 // One request of the launcher's.
 // kMake: a writable layer for the sandbox of `slot`. Reply: [its folder, as a mount that is attached nowhere: overlayfs
@@ -21,6 +21,7 @@ enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove, kSeal };
 // kRemove: the sandbox is dead. No reply.
 // kSeal: the engine has given up its rights, and says no more what is written with a layer (LayerVerb::kKeep): root
 // reads that again. No reply.
+// kConnect: another engine asks from now on. Descriptor: [connection of that engine]. No reply.
 struct StorageRequest {
   StorageVerb verb = StorageVerb::kMake;
   std::uint32_t slot = 0;
@@ -40,8 +41,9 @@ struct StorageReply {
 // kReport: what changed since the last report, as proto::LayerReply; scope says whether every file that was open for
 // writing since is closed, so that the kernel has named it. kOpen: the two sides of the file with this index in the
 // last report. Descriptors of the answer: [before] [after], as the flags of the reply say. kKeep: the layer outlives
-// its sandbox; behind the request comes the record to keep with it (storage/kept_layer.h).
-enum class LayerVerb : std::uint32_t { kReport, kOpen, kKeep };
+// its sandbox; behind the request comes the record to keep with it (storage/kept_layer.h). kReportAll: everything that
+// differs from what the sandbox was made from; nothing else is forgotten or remembered by it.
+enum class LayerVerb : std::uint32_t { kReport, kOpen, kKeep, kReportAll };
 
 enum class ReportScope : std::uint32_t { kClosedFiles, kEverything };
 

@@ -1,6 +1,5 @@
 #include "caisson/sandbox/command.h"
 
-#include <signal.h>
 #include <sys/ioctl.h>
 
 #include <cerrno>
@@ -8,6 +7,7 @@
 
 #include "caisson/sandbox/command_pump.h"
 #include "caisson/sandbox/command_state.h"
+#include "caisson/sandbox/command_verdict.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -36,15 +36,12 @@ class Waiter {
     }
     if (decided_) (void)Leaf().Emptied(Deadline::In(kKillPatience));
     pump_.Finish();
-    result.outcome = decided_ ? *decided_ : Classify(*end);
+    result.outcome = decided_ ? *decided_ : Classify(*end, Leaf());
     result.out = pump_.TakeOut();
     result.err = pump_.TakeErr();
-    result.cpu = Leaf().CpuTime();
-    result.memory_peak_bytes = Leaf().MemoryPeakBytes();
-    result.killed_for_memory = Leaf().RanOutOfMemory();
-    result.hit_process_limit = Leaf().HitProcessLimit();
+    Measure(Leaf(), result);
     result.waits_for_input = waits_for_input_;
-    TakeChanges(result);
+    TakeChanges(state_, result);
     return result;
   }
 
@@ -67,18 +64,6 @@ class Waiter {
   std::optional<OutputStream> MakeError() const {
     if (state_.is_terminal) return std::nullopt;
     return MakeOutput(2, attachment_.stderr_fd);
-  }
-
-  void TakeChanges(CommandResult& result) {
-    if (!Leaf().Emptied(Deadline::In(std::chrono::milliseconds(0)))) state_.changes->ExpectChangesAlways();
-    if (!state_.span) return state_.unasked.reset();
-    const auto* exited = std::get_if<Exited>(&result.outcome);
-    const bool succeeded = exited != nullptr && exited->code == 0;
-    auto changes = state_.changes->End(*std::exchange(state_.span, std::nullopt),
-                                       succeeded ? plan::CheckRoom::kNo : plan::CheckRoom::kYes);
-    if (!changes) return;
-    result.files_changed = std::move(changes->list);
-    result.disk_full = changes->disk_full;
   }
 
   // Kills the tree and remembers why, unless something was decided before.
@@ -112,14 +97,6 @@ class Waiter {
         deadline = Deadline::In(kKillPatience);
       }
     }
-  }
-
-  Outcome Classify(const proto::End& end) const {
-    constexpr int kKilled = 128 + SIGKILL;  // how a shell passes on that its program was killed
-    const bool killed = end.signal() == SIGKILL || end.exit_code() == kKilled;
-    if (killed && Leaf().RanOutOfMemory()) return OutOfMemory{};
-    if (end.signal() != 0) return Signaled{end.signal()};
-    return Exited{end.exit_code()};
   }
 
   Command& command_;

@@ -11,23 +11,16 @@
 #include <climits>
 #include <vector>
 
+#include "caisson/sandbox/command_verdict.h"
+
 namespace caisson::sandbox {
 namespace {
 
 constexpr std::size_t kChunk = 64U << 10U;
 // More than the largest pipe an unprivileged process can make.
 constexpr std::size_t kDrainLimit = 2U << 20U;
-constexpr std::size_t kMaxEndMessage = 256;
 // How long an input must have been silent before its reader is said to wait for it.
 constexpr std::chrono::milliseconds kSilence{250};
-
-// Whether a process can end so: the message is the guest's word and nothing more.
-bool IsPossible(const proto::End& end) {
-  constexpr int kMaxExitCode = 255;
-  constexpr int kMaxSignal = 64;  // signal(7): SIGRTMAX of the kernel
-  return end.ended() && end.exit_code() >= 0 && end.exit_code() <= kMaxExitCode && end.signal() >= 0 &&
-         end.signal() <= kMaxSignal;
-}
 
 void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -141,12 +134,9 @@ bool InputStream::Idle(Deadline::Clock::time_point now) const {
 }
 
 std::optional<CommandPump::Event> CommandPump::ReadEnd() {
-  // One read: the message is one small write, and whoever holds the other end must not make the engine wait for more.
-  std::array<char, kMaxEndMessage> data;
-  const ssize_t n = read(end_.get(), data.data(), data.size());
-  proto::End end;
-  if (n <= 0 || !end.ParseFromArray(data.data(), static_cast<int>(n)) || !IsPossible(end)) return Lost{};
-  return Ended{end};
+  const std::optional<proto::End> end = ReadCommandEnd(end_.get());
+  if (!end) return Lost{};
+  return Ended{*end};
 }
 
 CommandPump::Event CommandPump::Run(const Deadline& deadline) {

@@ -93,6 +93,7 @@ class NoOwner : public storage::LayerOwner {
   std::optional<storage::ChangeWatch::Names> Touched(std::uint64_t) override { return std::nullopt; }
   bool IsFull() override { return false; }
   Status Keep(std::string_view) override { return Fail(Error(Code::kUnsupported, "the layer is kept already")); }
+  void Aside(const std::function<void()>& work) override { work(); }
 };
 
 // The process that reads; ends with its reader.

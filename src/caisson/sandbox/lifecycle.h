@@ -9,15 +9,15 @@ namespace caisson::sandbox {
 // What a sandbox that stays is doing. Every state has a reason beside it, delete is accepted in every one, and an
 // intermediate state that outlives its deadline becomes kFailed.
 enum class Lifecycle : std::uint8_t {
-  kPending,   // being made
+  kPending,  // being made
   kRunning,
   kPausing,
-  kPaused,    // frozen: no process of it runs, its clocks stand
+  kPaused,  // frozen: no process of it runs, its clocks stand
   kResuming,
   kStopping,
-  kStopped,   // no process lives, its files stay
-  kFailed,    // something broke; only delete is left
-  kDeleted,   // nothing is left of it but this record
+  kStopped,  // no process lives, its files stay
+  kFailed,   // something broke; only delete is left
+  kDeleted,  // nothing is left of it but this record
 };
 
 // The stable name: "pending", "running", ...

@@ -1,6 +1,5 @@
 #include "caisson/sandbox/sandbox.h"
 
-#include <cerrno>
 #include <chrono>
 
 #include "caisson/backend/instance.h"
@@ -8,24 +7,11 @@
 #include "caisson/sandbox/change_tracker.h"
 #include "caisson/sandbox/command_request.h"
 #include "caisson/sandbox/command_state.h"
+#include "caisson/sandbox/command_verdict.h"
 #include "caisson/sandbox/kept_sandbox.h"
 #include "caisson/storage/uid_blocks.h"
 
 namespace caisson::sandbox {
-namespace {
-
-FailedToStart Explain(const backend::Instance::Started& started) {
-  FailedToStart failed{.reason = FailedToStart::Reason::kOther, .errno_value = started.error, .step = started.step};
-  if (started.step != "exec") return failed;
-  if (started.error == ENOENT) failed.reason = FailedToStart::Reason::kNotFound;
-  if (started.error == EACCES || started.error == ENOEXEC || started.error == EISDIR || started.error == EPERM) {
-    failed.reason = FailedToStart::Reason::kNotExecutable;
-  }
-  return failed;
-}
-
-}  // namespace
-
 Sandbox::Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, Origin origin, int spool_directory)
     : instance_(std::move(instance)),
       changes_(std::make_unique<ChangeTracker>(instance_->layer())),
@@ -35,8 +21,7 @@ Sandbox::Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, Orig
 
 Sandbox::~Sandbox() = default;
 
-Result<Command> Sandbox::Start(const CommandSpec& spec) {
-  CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
+std::unique_ptr<Command::State> Sandbox::NewState(const CommandSpec& spec) const {
   auto state = std::make_unique<Command::State>();
   state->instance = instance_.get();
   state->start = std::chrono::steady_clock::now();
@@ -51,8 +36,14 @@ Result<Command> Sandbox::Start(const CommandSpec& spec) {
   } else {
     state->unasked.emplace(*changes_);
   }
+  return state;
+}
+
+Result<Command> Sandbox::Start(const CommandSpec& spec) {
+  CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
+  auto state = NewState(spec);
   CAISSON_TRY(state->started, instance_->Start(request));
-  if (state->started.error != 0) state->failed = Explain(state->started);
+  if (state->started.error != 0) state->failed = ExplainStart(state->started);
   return Command(std::move(state));
 }
 

@@ -1,8 +1,15 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "caisson/base/deadline.h"
 #include "caisson/base/id.h"
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -15,6 +22,7 @@ class Instance;
 namespace caisson::sandbox {
 
 class ChangeTracker;
+class SpooledCommand;
 
 // One running sandbox. Thread-safe: commands may be started and waited for from several threads.
 // Destroying the object destroys the sandbox: every process in it is dead when the destructor returns.
@@ -27,6 +35,10 @@ class Sandbox {
     os::Fd workspace_copy;            // its lock, when it is a copy made for this sandbox
   };
   Sandbox(std::unique_ptr<backend::Instance> instance, SandboxId id, Origin origin, int spool_directory);
+  enum class State { kRuns, kIsFrozen };
+  // One that another engine made.
+  static Result<std::unique_ptr<Sandbox>> TakeOver(std::unique_ptr<backend::Instance> instance, SandboxId id,
+                                                   int spool_directory, State state);
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
@@ -36,6 +48,38 @@ class Sandbox {
   // Starts a command and returns when its program runs, or a Command whose outcome is already FailedToStart.
   // Errors: kInvalidArgument (empty or too large argv or environment), kUnavailable (the sandbox ended).
   Result<Command> Start(const CommandSpec& spec);
+
+  // The same for a command that stays: its output goes to files named after `id` in the spool folder, its time-out and
+  // its end are kept with the launcher. `input`: whether its input stays open; otherwise it is `stdin_bytes`, at most
+  // kMaxFirstInput. Errors: as of Start; kConflict when there is output of that name. When the program could not be
+  // started the result comes at once, in `failed`.
+  enum class Input { kOnlyFirst, kOpen };
+  struct Spooled {
+    std::unique_ptr<SpooledCommand> command;
+    std::optional<CommandResult> failed;
+  };
+  Result<Spooled> StartSpooled(const CommandSpec& spec, const std::string& id, Input input,
+                               std::string_view stdin_bytes, std::function<void(const Result<CommandResult>&)> on_end);
+  // Of a sandbox that was taken over: the commands that were running then, once.
+  struct Survivor {
+    std::string id;
+    std::unique_ptr<SpooledCommand> command;
+  };
+  using OnEndOf = std::function<std::function<void(const Result<CommandResult>&)>(const std::string& id)>;
+  Result<std::vector<Survivor>> TakeCommands(Bytes kept_output, const OnEndOf& on_end_of);
+
+  // Everything that differs in its files from what it was made from.
+  Result<plan::ChangeList> Changes();
+
+  // Stops every process where it is, or lets them go on. Time-outs are the caller's to stop (SpooledCommand::Pause).
+  // Errors: kDeadlineExceeded.
+  Status Freeze(const Deadline& deadline);
+  Status Thaw(const Deadline& deadline);
+  bool is_frozen() const { return is_frozen_; }
+  // Readable once its first process has ended. Borrowed.
+  int ended_fd() const;
+  // Lets go of it without ending it, for the next engine. Nothing else may be called then.
+  void Leave();
 
   // Its writable layer stays when it is destroyed, to be looked at by KeptSandbox. Call before
   // GiveUpPrivileges: root reads again what is noted here. Errors: kUnsupported when the layer is in memory;
@@ -50,11 +94,21 @@ class Sandbox {
   ChangeTracker& changes() { return *changes_; }
 
  private:
+  std::unique_ptr<Command::State> NewState(const CommandSpec& spec) const;
+  // Says hello to a guest that another engine made, and ends what it runs that nobody knows.
+  Status Greet();
+
   std::unique_ptr<backend::Instance> instance_;
   std::unique_ptr<ChangeTracker> changes_;
   SandboxId id_;
   Origin origin_;
   int spool_directory_;
+  std::atomic<bool> is_frozen_ = false;
+  std::vector<std::uint64_t> known_commands_;  // by the guest's numbers, of one that was taken over
+  bool was_greeted_ = true;                    // false: taken over, and its guest has not been spoken to yet
 };
+
+// What a command's input takes at once, without anybody reading it: a pipe's size.
+inline constexpr std::size_t kMaxFirstInput = 64U << 10U;
 
 }  // namespace caisson::sandbox

@@ -13,9 +13,14 @@ namespace {
 
 plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
   plan::LaunchPlan plan{};
-  plan.image = spec.image ? plan::Image::kDirectory : plan::Image::kHost;
+  plan.image = spec.image || spec.image_ticket ? plan::Image::kDirectory : plan::Image::kHost;
   plan.storage = spec.storage;
   plan.workspace = spec.workspace ? spec.workspace->mode : plan::WorkspaceMode::kNone;
+  if (spec.image_ticket) plan.image_ticket = *spec.image_ticket;
+  if (spec.workspace_ticket) {
+    plan.workspace = spec.workspace_ticket_mode;
+    plan.workspace_ticket = *spec.workspace_ticket;
+  }
   plan.pids = spec.limits.pids;
   plan.memory_bytes = spec.limits.memory.value;
   plan.disk_bytes = spec.limits.disk.value;
@@ -50,6 +55,43 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options
       new Sandboxes(std::move(link), options.data_directory, std::move(folders.data), std::move(folders.spool)));
 }
 
+Result<std::unique_ptr<Sandboxes>> Sandboxes::StartOrTakeOver(EngineOptions options) {
+  CAISSON_CHECK_OK(os::RequireRoot("set up a sandbox"));
+  signal(SIGPIPE, SIG_IGN);
+  options.expect = plan::Expect::kEngines;
+  CAISSON_TRY(backend::DataFolders folders,
+              backend::DataFolders::Open(options.data_directory, options.runtime_directory));
+  // One that is just about to end, since it has no sandbox left, does not answer.
+  auto link = backend::LauncherLink::FindLiving(folders);
+  if (!link && link.error().code() != Code::kUnavailable) return Fail(std::move(link).error());
+  if (!link || *link == nullptr) {
+    link = backend::LauncherLink::Start(options.program_directory, folders, options.expect);
+    if (!link) return Fail(std::move(link).error());
+  }
+  return std::unique_ptr<Sandboxes>(
+      new Sandboxes(*std::move(link), options.data_directory, std::move(folders.data), std::move(folders.spool)));
+}
+
+Result<std::vector<Sandboxes::Survivor>> Sandboxes::TakeSurvivors() {
+  std::vector<Survivor> survivors;
+  std::uint32_t slot = 0;
+  while (true) {
+    CAISSON_TRY(auto next, link_->NextSandbox(slot));
+    if (!next) return survivors;
+    slot = next->slot;
+    auto taken = backend::Instance::TakeOver(*link_, slot);
+    if (!taken) {
+      survivors.push_back({std::move(next->id), Fail(std::move(taken).error())});
+      continue;
+    }
+    auto sandbox = Sandbox::TakeOver(std::move(taken->instance), next->id, spool_directory_.get(),
+                                     taken->is_frozen ? Sandbox::State::kIsFrozen : Sandbox::State::kRuns);
+    survivors.push_back({std::move(next->id), std::move(sandbox)});
+  }
+}
+
+int Sandboxes::launcher_fd() const { return link_->connection(); }
+
 Status Sandboxes::GiveUpPrivileges() {
   CAISSON_CHECK_OK(link_->Seal());
   return os::BecomeEngineUser();
@@ -65,7 +107,10 @@ Status Sandboxes::CopyWorkspace(const SandboxId& id, SandboxSpec& spec, Sandbox:
 }
 
 Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec) {
-  SandboxId id = SandboxId::Random();
+  return Create(std::move(spec), SandboxId::Random());
+}
+
+Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec, SandboxId id) {
   Sandbox::Origin origin;
   if (spec.image) origin.image_directory = os::PathOf(*spec.image);
   if (spec.workspace && spec.workspace->mode == plan::WorkspaceMode::kCopy) {

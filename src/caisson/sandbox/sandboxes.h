@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
@@ -45,6 +46,10 @@ struct SandboxSpec {
   std::optional<os::Fd> image;  // root directory of an image; absent: `host`
   std::optional<Workspace> workspace;
   Stays stays = Stays::kNo;
+  // In place of folders, when the launcher outlives its engine.
+  std::optional<plan::Ticket> image_ticket;
+  std::optional<plan::Ticket> workspace_ticket;
+  plan::WorkspaceMode workspace_ticket_mode = plan::WorkspaceMode::kNone;
   // Told how far the copy is, about ten times a second; false cancels, and Create fails with kConflict. May be empty.
   std::function<bool(const storage::CopyProgress&)> copy_progress;
 };
@@ -67,6 +72,22 @@ class Sandboxes {
   Sandboxes(const Sandboxes&) = delete;
   Sandboxes& operator=(const Sandboxes&) = delete;
 
+  // Takes over the launcher of these folders that outlived its engine, or starts one that will
+  // (plan::Expect::kEngines), whose sandboxes are made from no folder of the host but those that are deposited.
+  // Otherwise as Start.
+  static Result<std::unique_ptr<Sandboxes>> StartOrTakeOver(EngineOptions options);
+  // The sandboxes that were there, once, after GiveUpPrivileges. One that cannot be taken over has an error in its
+  // place.
+  struct Survivor {
+    SandboxId id;
+    Result<std::unique_ptr<Sandbox>> sandbox;
+  };
+  Result<std::vector<Survivor>> TakeSurvivors();
+  // Hangs up when the launcher has ended, and every sandbox with it. Borrowed.
+  int launcher_fd() const;
+  // The folder of the spooled output of commands. Borrowed.
+  int spool_directory() const { return spool_directory_.get(); }
+
   // Gives up root and every capability for good (os::BecomeEngineUser). The launcher then takes no folder of the host
   // from this process any more: sandboxes with an image or workspace folder are made before. Call from the only thread,
   // and before any command runs.
@@ -77,6 +98,8 @@ class Sandboxes {
   // kResourceExhausted (no uid range left, no room for a copy of the workspace), kUnavailable. A sandbox that stays
   // with a copy of its workspace is made before GiveUpPrivileges.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec);
+  // Of a given id, which nothing else has.
+  Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec, SandboxId id);
 
  private:
   Sandboxes(std::unique_ptr<backend::LauncherLink> link, std::string data_directory, os::Fd data, os::Fd spool);

@@ -14,6 +14,17 @@ using plan::LayerVerb;
 // A frame that has begun to arrive arrives whole: it is smaller than a socket's buffer.
 constexpr std::chrono::seconds kFramePatience{5};
 
+void AddChanges(const plan::ChangeList& list, proto::LayerReply& reply) {
+  for (const plan::Change& change : list.changes) {
+    proto::LayerChange& entry = *reply.add_changes();
+    entry.set_path(change.path);
+    entry.set_kind(static_cast<std::uint32_t>(change.kind));
+    entry.set_type(static_cast<std::uint32_t>(change.type));
+    entry.set_size_bytes(change.size_bytes);
+  }
+  reply.set_truncated(list.truncated);
+}
+
 }  // namespace
 
 void LayerService::Answer(LayerOwner& owner) {
@@ -35,6 +46,9 @@ void LayerService::Answer(LayerOwner& owner) {
     if (sides.link_after) reply.set_link_after(*sides.link_after);
     if (sides.before.valid()) fds.push_back(sides.before.get());
     if (sides.after.valid()) fds.push_back(sides.after.get());
+  } else if (request.verb == LayerVerb::kReportAll) {
+    // The engine asks nothing else meanwhile.
+    return owner.Aside([this] { ReportAll(); });
   } else if (request.verb == LayerVerb::kKeep) {
     if (const Status kept = owner.Keep(rest); !kept) {
       reply.set_error(kept.error().errno_value() == 0 ? ENOTSUP : kept.error().errno_value());
@@ -49,15 +63,19 @@ void LayerService::Answer(LayerOwner& owner) {
 void LayerService::Report(const plan::LayerRequest& request, LayerOwner& owner, proto::LayerReply& reply) {
   const auto touched = owner.Touched(layer_.entries());
   last_report_ = layer_.Report(touched ? &*touched : nullptr, request.scope);
-  for (const plan::Change& change : last_report_.changes) {
-    proto::LayerChange& entry = *reply.add_changes();
-    entry.set_path(change.path);
-    entry.set_kind(static_cast<std::uint32_t>(change.kind));
-    entry.set_type(static_cast<std::uint32_t>(change.type));
-    entry.set_size_bytes(change.size_bytes);
-  }
-  reply.set_truncated(last_report_.truncated);
+  AddChanges(last_report_, reply);
   if (request.check_room == plan::CheckRoom::kYes) reply.set_is_full(owner.IsFull());
+}
+
+void LayerService::ReportAll() const {
+  proto::LayerReply reply;
+  if (auto overlays = layer_.DuplicateOverlays()) {
+    TrackedLayer fresh(*std::move(overlays), TrackedLayer::Start::kEmptyUppers);
+    AddChanges(fresh.Report(nullptr, plan::ReportScope::kEverything), reply);
+  } else {
+    reply.set_error(EMFILE);
+  }
+  (void)os::SendFrame(engine_.get(), reply.SerializeAsString());
 }
 
 }  // namespace caisson::storage

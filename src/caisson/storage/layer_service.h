@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ class LayerOwner {
   virtual std::optional<ChangeWatch::Names> Touched(std::uint64_t entries) = 0;
   virtual bool IsFull() = 0;
   virtual Status Keep(std::string_view record) = 0;
+  // Does what takes long, and sends what it finds, beside what others ask: in a process of its own.
+  virtual void Aside(const std::function<void()>& work) = 0;
 };
 
 // Answers the engine's requests about one layer (plan/layer_plan.h). Not thread-safe.
@@ -34,11 +37,14 @@ class LayerService {
 
   // Readable when a request has come. -1 once the engine is gone. Borrowed.
   int connection() const { return engine_.get(); }
+  // Another engine asks from now on.
+  void Connect(os::Fd engine) { engine_ = std::move(engine); }
   // One request.
   void Answer(LayerOwner& owner);
 
  private:
   void Report(const plan::LayerRequest& request, LayerOwner& owner, proto::LayerReply& reply);
+  void ReportAll() const;
 
   os::Fd engine_;
   TrackedLayer layer_;

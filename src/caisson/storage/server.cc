@@ -82,6 +82,16 @@ class Layer : public LayerOwner {
     return writable_.Keep(record, image_);
   }
 
+  void Connect(os::Fd engine) {
+    if (service_) service_->Connect(std::move(engine));
+  }
+  void Aside(const std::function<void()>& work) override {
+    const pid_t pid = fork();
+    if (pid > 0) return;
+    work();
+    if (pid == 0) _exit(0);
+  }
+
   bool IsQuicklyRemoved() const { return writable_.IsQuicklyRemoved(); }
   // Lets go of all that keeps the layer's file system busy.
   void Close() {
@@ -118,7 +128,7 @@ class Server {
       : launcher_(std::move(launcher)), places_(std::move(places)), expect_(expect) {}
 
   void Run() {
-    if (expect_ == plan::Expect::kManySandboxes) (void)shared_.watch.Get();  // before anybody waits
+    if (expect_ != plan::Expect::kOneSandbox) (void)shared_.watch.Get();  // before anybody waits
     // After a failure sandboxes still use the layers. The launcher sees that it is alone and ends them, and the next
     // collection removes what they leave.
     if (Serve() == Step::kFail) return;
@@ -173,6 +183,8 @@ class Server {
       case StorageVerb::kSeal:
         shared_.is_sealed = true;
         return Step::kNext;
+      case StorageVerb::kConnect:
+        return Connect(*request, message->fds);
     }
     return Step::kFail;
   }
@@ -211,8 +223,15 @@ class Server {
     overlays.push_back({"", std::move(fds[1]), std::move(fds[2])});
     if (fds.size() == 5) overlays.push_back({plan::kAgentWorkspace, std::move(fds[3]), std::move(fds[4])});
     found->second.Serve(std::move(fds[0]), std::move(overlays), request.image,
-                        expect_ == plan::Expect::kManySandboxes ? Layer::Watch::kNow : Layer::Watch::kWhenLarge);
+                        expect_ != plan::Expect::kOneSandbox ? Layer::Watch::kNow : Layer::Watch::kWhenLarge);
     return Reply(std::nullopt, {});
+  }
+
+  // Of a sandbox that is gone meanwhile the new engine finds its connection closed.
+  Step Connect(const StorageRequest& request, std::vector<os::Fd>& fds) {
+    const auto found = layers_.find(request.slot);
+    if (found != layers_.end() && fds.size() == 1) found->second.Connect(std::move(fds[0]));
+    return Step::kNext;
   }
 
   // What takes long goes on in a process of its own. The last one to close a tmpfs is the one who frees it.

@@ -18,7 +18,7 @@ std::optional<plan::StorageRequest> ReadStorageRequest(std::string_view message)
   if (message.size() != sizeof request) return std::nullopt;
   std::memcpy(&request, message.data(), sizeof request);
   const bool is_named = request.name[0] != '\0' || request.verb != plan::StorageVerb::kMake;
-  if (request.verb > plan::StorageVerb::kSeal || request.storage > plan::Storage::kBtrfs || !is_named ||
+  if (request.verb > plan::StorageVerb::kConnect || request.storage > plan::Storage::kBtrfs || !is_named ||
       !IsPlainName(request.name) || !IsPlainName(request.image)) {
     return std::nullopt;
   }

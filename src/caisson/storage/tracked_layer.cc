@@ -85,6 +85,16 @@ TrackedLayer::TrackedLayer(std::vector<Overlay> overlays, Start start) {
   if (start == Start::kNow) (void)Report(nullptr, plan::ReportScope::kEverything);
 }
 
+Result<std::vector<TrackedLayer::Overlay>> TrackedLayer::DuplicateOverlays() const {
+  std::vector<Overlay> overlays;
+  for (const Tracked& tracked : overlays_) {
+    CAISSON_TRY(os::Fd upper, tracked.upper.DuplicateRoot());
+    CAISSON_TRY(os::Fd lower, tracked.lower.DuplicateRoot());
+    overlays.push_back({tracked.shown_at, std::move(upper), std::move(lower)});
+  }
+  return overlays;
+}
+
 plan::ChangeList TrackedLayer::Report(const ChangeWatch::Names* touched, plan::ReportScope scope) {
   plan::ChangeList list = Compare(touched, scope);
   // What could not be read looks as if it were not there, now and in the next comparison.

@@ -36,6 +36,8 @@ class TrackedLayer {
   // nullptr when it was not asked. With kClosedFiles that is all there is to read. Before Linux 6.13 it ends in a later
   // clock tick than the changes it found, so that none that follows can look the same.
   plan::ChangeList Report(const ChangeWatch::Names* touched, plan::ReportScope scope);
+  // The same overlays once more, for another look at them.
+  Result<std::vector<Overlay>> DuplicateOverlays() const;
   // As of the last report.
   std::uint64_t entries() const { return entries_; }
 

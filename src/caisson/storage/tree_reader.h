@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "caisson/base/result.h"
 #include "caisson/os/fd.h"
 
 namespace caisson::storage {
@@ -42,6 +43,8 @@ inline constexpr std::size_t kMaxPath = 4095;
 class TreeReader {
  public:
   explicit TreeReader(os::Fd root) : root_(std::move(root)) {}
+
+  Result<os::Fd> DuplicateRoot() const { return root_.Duplicate(); }
 
   // What was renamed since the last call is found under its new name from here on.
   void Refresh() {

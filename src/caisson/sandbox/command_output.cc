@@ -1,0 +1,172 @@
+#include "caisson/sandbox/command_output.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace caisson::sandbox {
+namespace {
+
+std::size_t IndexOf(OutputStreamKind stream) { return static_cast<std::size_t>(stream); }
+
+std::string NameOf(const std::string& id, OutputStreamKind stream) {
+  return id + (stream == OutputStreamKind::kStdout ? ".out" : ".err");
+}
+
+Result<os::Fd> MakeWake() {
+  os::Fd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake.valid()) return Fail(Error::FromErrno(errno, "cannot make an event"));
+  return wake;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CommandOutput>> CommandOutput::Create(int directory, const std::string& id) {
+  CAISSON_TRY(os::Fd wake, MakeWake());
+  CAISSON_TRY(SpoolFile out, SpoolFile::Create(directory, NameOf(id, OutputStreamKind::kStdout)));
+  auto err = SpoolFile::Create(directory, NameOf(id, OutputStreamKind::kStderr));
+  if (!err) {
+    Remove(directory, id);
+    return Fail(std::move(err).error());
+  }
+  return std::shared_ptr<CommandOutput>(
+      new CommandOutput(std::move(out), *std::move(err), std::move(wake), Command::kRunning));
+}
+
+Result<std::shared_ptr<CommandOutput>> CommandOutput::Open(int directory, const std::string& id, Command command) {
+  CAISSON_TRY(os::Fd wake, MakeWake());
+  CAISSON_TRY(SpoolFile out, SpoolFile::Open(directory, NameOf(id, OutputStreamKind::kStdout)));
+  CAISSON_TRY(SpoolFile err, SpoolFile::Open(directory, NameOf(id, OutputStreamKind::kStderr)));
+  return std::shared_ptr<CommandOutput>(new CommandOutput(std::move(out), std::move(err), std::move(wake), command));
+}
+
+void CommandOutput::Remove(int directory, const std::string& id) {
+  for (const OutputStreamKind stream : {OutputStreamKind::kStdout, OutputStreamKind::kStderr}) {
+    unlinkat(directory, NameOf(id, stream).c_str(), 0);
+  }
+}
+
+SpoolFile::Moved CommandOutput::Take(OutputStreamKind stream, int pipe) {
+  const std::lock_guard lock(mutex_);
+  SpoolFile& spool = spools_[IndexOf(stream)];
+  // Half of the window goes at once: each hole is a system call.
+  if (spool.IsFull()) spool.DropBefore(spool.end() - SpoolFile::kWindow / 2);
+  const SpoolFile::Moved moved = spool.Take(pipe);
+  if (moved == SpoolFile::Moved::kSome) TellReaders();
+  return moved;
+}
+
+bool CommandOutput::MustWait(OutputStreamKind stream) const {
+  const std::lock_guard lock(mutex_);
+  const SpoolFile& spool = spools_[IndexOf(stream)];
+  if (!spool.IsFull()) return false;
+  const std::uint64_t dropped_next = spool.end() - SpoolFile::kWindow / 2;
+  return std::ranges::any_of(readers_,
+                             [&](const OutputReader* reader) { return reader->next_[IndexOf(stream)] < dropped_next; });
+}
+
+void CommandOutput::Finish() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  TellReaders();
+}
+
+void CommandOutput::Wake() const {
+  const std::uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+}
+
+void CommandOutput::TellReaders() {
+  for (OutputReader* const reader : readers_) {
+    if (auto ready = std::exchange(reader->ready_, nullptr)) ready();
+  }
+}
+
+std::uint64_t CommandOutput::total(OutputStreamKind stream) const {
+  const std::lock_guard lock(mutex_);
+  return spools_[IndexOf(stream)].end();
+}
+
+CapturedOutput CommandOutput::Capture(OutputStreamKind stream, Bytes kept) const {
+  const std::lock_guard lock(mutex_);
+  const SpoolFile& spool = spools_[IndexOf(stream)];
+  CapturedOutput captured;
+  captured.total_bytes = spool.end();
+  captured.truncated = spool.end() > kept.value;
+  if (auto head = spool.Read(0, std::min(kept.value, spool.end()))) captured.kept = *std::move(head);
+  if (captured.truncated) {
+    const std::uint64_t from =
+        std::max({kept.value, spool.dropped_until(), spool.end() - std::min(spool.end(), kTailLimit.value)});
+    if (auto tail = spool.Read(from, kTailLimit.value)) captured.tail = *std::move(tail);
+  }
+  return captured;
+}
+
+std::unique_ptr<OutputReader> CommandOutput::Follow(std::uint64_t stdout_from, std::uint64_t stderr_from) {
+  std::unique_ptr<OutputReader> reader(new OutputReader(shared_from_this(), {stdout_from, stderr_from}));
+  const std::lock_guard lock(mutex_);
+  readers_.push_back(reader.get());
+  return reader;
+}
+
+OutputReader::~OutputReader() {
+  {
+    const std::lock_guard lock(output_->mutex_);
+    output_->readers_.remove(this);
+  }
+  output_->Wake();
+}
+
+Result<std::optional<OutputReader::Chunk>> OutputReader::Next(std::size_t limit) {
+  std::unique_lock lock(output_->mutex_);
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const SpoolFile& spool = output_->spools_[i];
+    std::uint64_t& next = next_[i];
+    if (next >= spool.end()) continue;
+    Chunk chunk{.stream = static_cast<OutputStreamKind>(i), .offset = next, .bytes = {}};
+    if (next >= SpoolFile::kHead && next < spool.dropped_until()) {
+      chunk.dropped = std::min(spool.dropped_until(), spool.end()) - next;
+      next += chunk.dropped;
+      return chunk;
+    }
+    std::uint64_t most = std::min<std::uint64_t>(limit, spool.end() - next);
+    if (next < SpoolFile::kHead) most = std::min(most, SpoolFile::kHead - next);
+    CAISSON_TRY(chunk.bytes, spool.Read(next, most));
+    if (chunk.bytes.empty()) return Fail(Error(Code::kInternal, "the command's output was cut off"));
+    next += chunk.bytes.size();
+    const bool was_full = spool.IsFull();
+    lock.unlock();
+    if (was_full) output_->Wake();
+    return chunk;
+  }
+  return std::nullopt;
+}
+
+bool OutputReader::HasNews() const {
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    if (next_[i] < output_->spools_[i].end()) return true;
+  }
+  return false;
+}
+
+bool OutputReader::Finished() const {
+  const std::lock_guard lock(output_->mutex_);
+  return output_->ended_ && !HasNews();
+}
+
+void OutputReader::Await(std::function<void()> ready) {
+  const std::lock_guard lock(output_->mutex_);
+  ready_ = std::move(ready);
+  if (!HasNews() && !output_->ended_) return;
+  if (auto now = std::exchange(ready_, nullptr)) now();
+}
+
+void OutputReader::Cancel() {
+  const std::lock_guard lock(output_->mutex_);
+  ready_ = nullptr;
+}
+
+}  // namespace caisson::sandbox

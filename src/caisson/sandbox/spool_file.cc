@@ -1,0 +1,90 @@
+#include "caisson/sandbox/spool_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace caisson::sandbox {
+namespace {
+
+// Holes are made of whole blocks.
+constexpr std::uint64_t kBlock = 4096;
+constexpr std::size_t kDiscardPiece = 64U << 10U;
+
+}  // namespace
+
+Result<SpoolFile> SpoolFile::Create(int directory, const std::string& name) {
+  os::Fd file(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot make the file of a command's output"));
+  return SpoolFile(std::move(file));
+}
+
+Result<SpoolFile> SpoolFile::Open(int directory, const std::string& name) {
+  os::Fd file(openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  struct stat info{};
+  if (!file.valid() || fstat(file.get(), &info) != 0) {
+    return Fail(Error::FromErrno(errno, "the command's output is not kept any more"));
+  }
+  SpoolFile spool(std::move(file));
+  spool.end_ = static_cast<std::uint64_t>(info.st_size);
+  if (spool.end_ > kHead) {
+    const off_t data = lseek(spool.file_.get(), static_cast<off_t>(kHead), SEEK_DATA);
+    spool.dropped_until_ = data < 0 ? spool.end_ : static_cast<std::uint64_t>(data);
+  }
+  return spool;
+}
+
+SpoolFile::Moved SpoolFile::Take(int pipe) {
+  auto offset = static_cast<off_t>(end_);
+  const ssize_t n = splice(pipe, nullptr, file_.get(), &offset, kPiece, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  if (n > 0) {
+    end_ += static_cast<std::uint64_t>(n);
+    return Moved::kSome;
+  }
+  if (n == 0) return Moved::kEnd;
+  if (errno == EAGAIN || errno == EINTR) return Moved::kNothing;
+  if (errno == EPIPE || errno == EBADF) return Moved::kEnd;
+  // No room: first what was kept of the middle goes.
+  if (dropped_until_ + kBlock < end_) {
+    DropBefore(end_);
+    return Moved::kSome;
+  }
+  return Discard(pipe);
+}
+
+SpoolFile::Moved SpoolFile::Discard(int pipe) {
+  std::array<char, kDiscardPiece> buffer;
+  const ssize_t n = read(pipe, buffer.data(), buffer.size());
+  if (n == 0) return Moved::kEnd;
+  if (n < 0) return errno == EAGAIN || errno == EINTR ? Moved::kNothing : Moved::kEnd;
+  end_ += static_cast<std::uint64_t>(n);
+  // A hole, which takes no room.
+  (void)!ftruncate(file_.get(), static_cast<off_t>(end_));
+  dropped_until_ = std::max(dropped_until_, end_);
+  return Moved::kSome;
+}
+
+void SpoolFile::DropBefore(std::uint64_t offset) {
+  const std::uint64_t until = std::min(offset, end_) / kBlock * kBlock;
+  if (until <= dropped_until_) return;
+  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(dropped_until_),
+            static_cast<off_t>(until - dropped_until_));
+  dropped_until_ = until;
+}
+
+Result<std::string> SpoolFile::Read(std::uint64_t offset, std::size_t limit) const {
+  std::string bytes(limit, '\0');
+  ssize_t n = 0;
+  do {
+    n = pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) return Fail(Error::FromErrno(errno, "cannot read the command's output"));
+  bytes.resize(static_cast<std::size_t>(n));
+  return bytes;
+}
+
+}  // namespace caisson::sandbox

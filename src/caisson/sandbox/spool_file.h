@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "caisson/base/result.h"
+#include "caisson/base/units.h"
+#include "caisson/os/fd.h"
+
+namespace caisson::sandbox {
+
+// One stream of a command in a file, by its own offsets: the first bytes, and as many of the last as fit. The file's
+// size is how much the command wrote; what is dropped in between takes no room in it. A process that is killed in the
+// middle of anything loses and repeats nothing: bytes go from the pipe into the file within one system call.
+// Not thread-safe, but Read may be called beside the others. Kernel: splice(2), fallocate(2).
+class SpoolFile {
+ public:
+  // `name` in `directory` must not exist yet. Errors: kResourceExhausted.
+  static Result<SpoolFile> Create(int directory, const std::string& name);
+  // As another process left it. Errors: kNotFound.
+  static Result<SpoolFile> Open(int directory, const std::string& name);
+
+  enum class Moved { kSome, kNothing, kEnd };
+  // Takes what the pipe holds now, at most kPiece. On a full disk the command goes on: what finds no room is dropped.
+  Moved Take(int pipe);
+
+  // How many bytes there were so far, and those of them from kHead on that are not kept.
+  std::uint64_t end() const { return end_; }
+  std::uint64_t dropped_until() const { return dropped_until_; }
+  // Whether the next Take may have to drop something.
+  bool IsFull() const { return end_ + kPiece > kHead + kWindow && end_ + kPiece - dropped_until_ > kWindow; }
+  // Gives up what lies before `offset` and behind the head.
+  void DropBefore(std::uint64_t offset);
+
+  // At most `limit` bytes from `offset`; empty at the end. What was dropped reads as zeros.
+  Result<std::string> Read(std::uint64_t offset, std::size_t limit) const;
+
+  static constexpr std::uint64_t kHead = MiB(1).value;
+  static constexpr std::uint64_t kWindow = MiB(64).value;
+  static constexpr std::uint64_t kPiece = MiB(1).value;
+
+ private:
+  explicit SpoolFile(os::Fd file) : file_(std::move(file)) {}
+  Moved Discard(int pipe);
+
+  os::Fd file_;
+  std::uint64_t end_ = 0;
+  std::uint64_t dropped_until_ = kHead;
+};
+
+}  // namespace caisson::sandbox

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "caisson/base/result.h"
+#include "caisson/plan/launch_plan.h"
+#include "caisson/proto/guest.pb.h"
+#include "caisson/sandbox/command.h"
+#include "caisson/sandbox/command_output.h"
+
+namespace caisson::sandbox {
+
+// A command of a sandbox that stays: a thread moves its output into spools, and whatever an engine needs to go on with
+// it lies with the launcher, so that it outlives its engine. Thread-safe.
+class SpooledCommand {
+ public:
+  // Called once, from the command's own thread, when it has ended and its output is complete: an Error when the sandbox
+  // ended under it. What must survive this engine is written down before it returns; only then is the command
+  // forgotten.
+  using OnEnd = std::function<void(const Result<CommandResult>&)>;
+
+  // Of Sandbox: a command that has just started, or one that another engine started. `parked` says which, and since
+  // when.
+  struct Begin {
+    std::unique_ptr<Command::State> state;
+    std::shared_ptr<CommandOutput> output;  // also its readers'
+    plan::ParkedCommand parked;
+    bool is_frozen = false;
+    OnEnd on_end;
+  };
+  explicit SpooledCommand(Begin begin);
+  // Leaves the command running for the next engine, unless it has ended.
+  ~SpooledCommand();
+  SpooledCommand(const SpooledCommand&) = delete;
+  SpooledCommand& operator=(const SpooledCommand&) = delete;
+
+  const std::shared_ptr<CommandOutput>& output() const { return output_; }
+
+  // How many bytes its input took: at least one, or none within 1 s. What was taken is the command's, whatever becomes
+  // of this process. Errors: kConflict when its input is not open.
+  Result<std::size_t> WriteInput(std::string_view bytes);
+  Status CloseInput();
+  Status Signal(int signal);
+  // Kills its process tree: outcome Cancelled, unless it has ended.
+  void Cancel();
+
+  // Its time stands still, or goes on: for a sandbox that is frozen.
+  void Pause();
+  void Resume();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Verdict : std::uint64_t { kNone, kTimedOut, kCancelled };
+
+  void Run();
+  std::optional<Result<CommandResult>> Move();
+  void Drain();
+  Result<CommandResult> Conclude(const std::optional<proto::End>& end);
+  std::optional<proto::End> PeekEnd() const;
+  void Decide(Verdict verdict);
+  void Park();
+  int PollTimeout() const;
+  bool TimeIsOver() const;
+
+  std::unique_ptr<Command::State> state_;
+  std::shared_ptr<CommandOutput> output_;  // also its readers'
+  OnEnd on_end_;
+
+  mutable std::mutex mutex_;  // what follows
+  plan::ParkedCommand parked_;
+  os::Fd input_;                         // invalid: closed
+  std::optional<Clock::duration> left_;  // while it is frozen
+  Verdict verdict_;
+  std::optional<Clock::time_point> killed_at_;
+  bool waits_for_input_ = false;
+  bool over_ = false;
+
+  std::atomic<bool> leaving_ = false;
+  std::thread thread_;
+};
+
+}  // namespace caisson::sandbox
