@@ -172,7 +172,7 @@ void SpooledCommand::Run() {
     const std::lock_guard lock(mutex_);
     over_ = true;
   }
-  on_end_(*result);
+  on_end_(*std::move(result));
   (void)state_->instance->Unpark(*state_->started.leaf);
   state_->instance->Return(*std::move(state_->started.leaf));
   output_->Finish();

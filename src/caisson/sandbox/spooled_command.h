@@ -25,7 +25,7 @@ class SpooledCommand {
   // Called once, from the command's own thread, when it has ended and its output is complete: an Error when the sandbox
   // ended under it. What must survive this engine is written down before it returns; only then is the command
   // forgotten.
-  using OnEnd = std::function<void(const Result<CommandResult>&)>;
+  using OnEnd = std::function<void(Result<CommandResult>)>;
 
   // Of Sandbox: a command that has just started, or one that another engine started. `parked` says which, and since
   // when.
