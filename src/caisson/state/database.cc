@@ -19,7 +19,7 @@ Result<std::unique_ptr<Database>> Database::Open(const os::Fd& folder, const Dat
   CAISSON_TRY(const std::size_t version, VersionOf(*connection, AllMigrations()));
   if (version > 0) {
     // The tables that everything else hangs on.
-    CAISSON_CHECK_OK(connection->Check({"sandboxes", "sandbox_labels"}));
+    CAISSON_CHECK_OK(connection->Check({"sandboxes", "sandbox_specs", "sandbox_labels"}));
   }
   CAISSON_CHECK_OK(Migrate(*connection, AllMigrations()));
   CAISSON_CHECK_OK(connection->Adopt());

@@ -74,6 +74,10 @@ Status PrepareDatabaseFile(const os::Fd& folder) {
                             size ? "it is empty, but its log is not" : "it is gone, but its log is there"));
   }
   if (log_size) CAISSON_CHECK_OK(CheckLog(folder, *log_size));
+  // With a log, a page that was cut short is there again.
+  if (size.value_or(0) % kSmallestPage != 0 && log_size.value_or(0) == 0) {
+    return Fail(DamagedFile(PathIn(folder, kDatabaseName), "its last page was cut short"));
+  }
   if (size) return {};
   // Only a file that is not there is opened here: closing one would drop the locks that this process has on it.
   const os::Fd made(openat(folder.get(), kDatabaseName, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

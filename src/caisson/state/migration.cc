@@ -9,6 +9,7 @@ namespace {
 // Marks a file as ours, so that another program's is not taken for one of ours. Its bytes spell CSN1.
 constexpr std::int64_t kApplicationId = 0x43534e31;
 
+// A change of a row writes all of it. The specification, which may be large and never changes, has a row of its own.
 constexpr const char* kSandboxes = R"sql(
 CREATE TABLE sandboxes (
   id TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 29),
@@ -16,7 +17,6 @@ CREATE TABLE sandboxes (
   state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'pausing', 'paused', 'resuming', 'stopping', 'stopped',
                                        'failed', 'deleted')),
   reason TEXT NOT NULL,
-  spec BLOB NOT NULL,
   created_at INTEGER NOT NULL,
   changed_at INTEGER NOT NULL,
   deadline_at INTEGER,
@@ -32,6 +32,11 @@ CREATE UNIQUE INDEX sandboxes_by_name ON sandboxes (name) WHERE state <> 'delete
 CREATE INDEX sandboxes_by_creation ON sandboxes (created_at, id);
 CREATE INDEX sandboxes_by_state ON sandboxes (state, created_at, id);
 CREATE INDEX sandboxes_deleted ON sandboxes (changed_at) WHERE state = 'deleted';
+CREATE TABLE sandbox_specs (
+  number INTEGER PRIMARY KEY,
+  sandbox TEXT NOT NULL UNIQUE REFERENCES sandboxes (id) ON DELETE CASCADE,
+  spec BLOB NOT NULL
+) STRICT;
 CREATE TABLE sandbox_labels (
   sandbox TEXT NOT NULL REFERENCES sandboxes (id) ON DELETE CASCADE,
   key TEXT NOT NULL,

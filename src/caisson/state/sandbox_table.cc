@@ -10,7 +10,8 @@ namespace caisson::state {
 namespace {
 
 constexpr const char* kColumns =
-    "SELECT id, name, state, reason, spec, created_at, changed_at, deadline_at, expires_at, idle_timeout_ms, "
+    "SELECT id, name, state, reason, (SELECT spec FROM sandbox_specs WHERE sandbox = id), created_at, changed_at, "
+    "deadline_at, expires_at, idle_timeout_ms, "
     "used_lifetime_ms, last_active_at, last_step, launcher, on_end FROM sandboxes ";
 
 // The place of every label of the longest filter: an unused one is NULL. One statement serves every filter.
@@ -50,9 +51,10 @@ Result<SandboxTable> SandboxTable::Prepare(const Connection& connection) {
   SandboxTable table;
   const std::pair<Statement*, std::string> statements[] = {
       {&table.insert_,
-       "INSERT INTO sandboxes (id, name, state, reason, spec, created_at, changed_at, deadline_at, expires_at, "
+       "INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, deadline_at, expires_at, "
        "idle_timeout_ms, used_lifetime_ms, last_active_at, last_step, launcher, on_end) "
-       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"},
+       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"},
+      {&table.insert_spec_, "INSERT INTO sandbox_specs (sandbox, spec) VALUES (?1, ?2)"},
       {&table.insert_label_, "INSERT INTO sandbox_labels (sandbox, key, value) VALUES (?1, ?2, ?3)"},
       {&table.delete_labels_, "DELETE FROM sandbox_labels WHERE sandbox = ?1"},
       {&table.get_, std::string(kColumns) + "WHERE id = ?1"},
@@ -75,8 +77,10 @@ Result<SandboxTable> SandboxTable::Prepare(const Connection& connection) {
       {&table.state_of_, "SELECT state FROM sandboxes WHERE id = ?1"},
       {&table.count_, "SELECT state, count(*) FROM sandboxes GROUP BY state"},
       {&table.forget_,
-       "DELETE FROM sandboxes WHERE id IN (SELECT id FROM sandboxes WHERE state = 'deleted' AND (changed_at < ?1 OR "
-       "(changed_at, rowid) <= (SELECT changed_at, rowid FROM sandboxes WHERE state = 'deleted' "
+       "DELETE FROM sandboxes WHERE id IN (SELECT id FROM sandboxes INDEXED BY sandboxes_deleted WHERE state = "
+       "'deleted' AND (changed_at < ?1 OR "
+       "(changed_at, rowid) <= (SELECT changed_at, rowid FROM sandboxes INDEXED BY sandboxes_deleted WHERE state = "
+       "'deleted' "
        "ORDER BY changed_at DESC, rowid DESC LIMIT 1 OFFSET ?2)) ORDER BY changed_at, rowid LIMIT ?3)"},
   };
   for (const auto& [statement, sql] : statements) {
@@ -96,11 +100,12 @@ Status SandboxTable::Insert(const SandboxRecord& record) {
     }
   }
   {
-    Query insert(insert_, record.id.text(), record.name, record.state, record.reason, Blob{record.spec},
-                 record.created_at, record.changed_at, record.deadline_at, record.expires_at, record.idle_timeout,
-                 record.used_lifetime, record.last_active_at, record.last_step, Blob{record.launcher}, record.on_end);
+    Query insert(insert_, record.id.text(), record.name, record.state, record.reason, record.created_at,
+                 record.changed_at, record.deadline_at, record.expires_at, record.idle_timeout, record.used_lifetime,
+                 record.last_active_at, record.last_step, Blob{record.launcher}, record.on_end);
     CAISSON_CHECK_OK(insert.Run());
   }
+  CAISSON_CHECK_OK(Query(insert_spec_, record.id.text(), Blob{record.spec}).Run());
   return WriteLabels(record.id, record.labels);
 }
 

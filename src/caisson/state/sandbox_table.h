@@ -47,6 +47,7 @@ class SandboxTable {
   Error NotIn(const SandboxId& id, std::string_view state);
 
   Statement insert_;
+  Statement insert_spec_;
   Statement insert_label_;
   Statement delete_labels_;
   Statement get_;
