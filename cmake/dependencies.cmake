@@ -18,3 +18,11 @@ mark_as_advanced(CAISSON_LIBMD CAISSON_LIBMD_INCLUDE)
 add_library(libmd::libmd STATIC IMPORTED)
 set_target_properties(libmd::libmd PROPERTIES IMPORTED_LOCATION ${CAISSON_LIBMD}
                                               INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_LIBMD_INCLUDE})
+
+find_library(CAISSON_SQLITE NAMES libsqlite3.a REQUIRED)
+find_path(CAISSON_SQLITE_INCLUDE NAMES sqlite3.h REQUIRED)
+mark_as_advanced(CAISSON_SQLITE CAISSON_SQLITE_INCLUDE)
+add_library(sqlite::sqlite STATIC IMPORTED)
+set_target_properties(sqlite::sqlite PROPERTIES IMPORTED_LOCATION ${CAISSON_SQLITE}
+                                                INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_SQLITE_INCLUDE}
+                                                INTERFACE_LINK_LIBRARIES "Threads::Threads;m;${CMAKE_DL_LIBS}")
