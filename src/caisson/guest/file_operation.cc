@@ -159,10 +159,17 @@ proto::FileReply List(const proto::ListDirectory& request) {
   return reply;
 }
 
+proto::FileReply RemoveEntry(const proto::Remove& request) {
+  if (unlink(request.path().c_str()) == 0) return {};
+  if (errno != EISDIR) return Failed("remove", errno);
+  return rmdir(request.path().c_str()) == 0 ? proto::FileReply() : Failed("remove", errno);
+}
+
 proto::FileReply Run(const proto::FileOperation& operation, int in) {
   if (operation.has_read()) return Read(operation.read());
   if (operation.has_write()) return Write(operation.write(), in);
   if (operation.has_list()) return List(operation.list());
+  if (operation.has_remove()) return RemoveEntry(operation.remove());
   return Failed("operation", EINVAL);
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 #include "caisson/base/utf8.h"
@@ -30,6 +31,9 @@ Error Explain(const proto::FileReply& reply, std::string_view path) {
   }
   if (reply.step() == "too_many_entries") {
     return Error(Code::kResourceExhausted, name + " has more than 10,000 entries").Detail("path", name);
+  }
+  if (reply.error() == ENOTEMPTY) {
+    return Error(Code::kConflict, name + " is a directory with something in it").Detail("path", name);
   }
   const std::string step = reply.step().empty() ? "use" : Printable(reply.step().substr(0, kMostStepBytes));
   return Error::FromErrno(reply.error(), "cannot " + step + " " + name).Detail("path", name);

@@ -89,6 +89,13 @@ Result<Wrote> Files::Write(std::string_view path, std::string_view content, IfEx
   }
 }
 
+Status Files::Remove(std::string_view path) {
+  Operation operation(sandbox_, user_);
+  operation.operation().mutable_remove()->set_path(std::string(path));
+  if (auto reply = operation.Run(path, {}); !reply) return Fail(std::move(reply).error());
+  return {};
+}
+
 Result<std::vector<FileEntry>> Files::List(std::string_view path) {
   Operation operation(sandbox_, user_);
   proto::ListDirectory& list = *operation.operation().mutable_list();

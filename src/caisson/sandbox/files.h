@@ -43,6 +43,9 @@ class Files {
   // Replaces atomically (a new file renamed over the old one, which keeps its mode) or appends. Content: 16 MiB.
   // Parent directories are made. A symbolic link is followed; anything but a regular file is kInvalidArgument.
   Result<Wrote> Write(std::string_view path, std::string_view content, IfExists if_exists = IfExists::kOverwrite);
+  // Removes a file or a link, not what it leads to, or an empty directory. Errors: kNotFound; kConflict for a directory
+  // with something in it.
+  Status Remove(std::string_view path);
   // The entries of one directory, sorted by name. Limit: 10,000, then kResourceExhausted.
   Result<std::vector<FileEntry>> List(std::string_view path);
 

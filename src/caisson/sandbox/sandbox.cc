@@ -39,6 +39,11 @@ std::unique_ptr<Command::State> Sandbox::NewState(const CommandSpec& spec) const
   return state;
 }
 
+Status Sandbox::Check(const CommandSpec& spec) {
+  if (auto request = MakeStartCommand(spec); !request) return Fail(std::move(request).error());
+  return {};
+}
+
 Result<Command> Sandbox::Start(const CommandSpec& spec) {
   CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
   auto state = NewState(spec);

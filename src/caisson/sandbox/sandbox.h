@@ -45,6 +45,9 @@ class Sandbox {
 
   const SandboxId& id() const { return id_; }
 
+  // Whether a command can be asked for so. Errors: kInvalidArgument, as Start gives them.
+  static Status Check(const CommandSpec& spec);
+
   // Starts a command and returns when its program runs, or a Command whose outcome is already FailedToStart.
   // Errors: kInvalidArgument (empty or too large argv or environment), kUnavailable (the sandbox ended).
   Result<Command> Start(const CommandSpec& spec);
@@ -78,6 +81,8 @@ class Sandbox {
   bool is_frozen() const { return is_frozen_; }
   // Readable once its first process has ended. Borrowed.
   int ended_fd() const;
+  // Kills every process at once, from any thread and in the middle of anything. Destroy is still to come.
+  void KillAll() const;
   // Lets go of it without ending it, for the next engine. Nothing else may be called then.
   void Leave();
 

@@ -135,6 +135,8 @@ Status Sandbox::Thaw(const Deadline& deadline) {
   return Greet();
 }
 
+void Sandbox::KillAll() const { instance_->KillAll(); }
+
 int Sandbox::ended_fd() const { return instance_->ended_fd(); }
 
 void Sandbox::Leave() { instance_->Leave(); }

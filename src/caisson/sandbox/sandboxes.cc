@@ -81,6 +81,7 @@ Result<std::vector<Sandboxes::Survivor>> Sandboxes::TakeSurvivors() {
     slot = next->slot;
     auto taken = backend::Instance::TakeOver(*link_, slot);
     if (!taken) {
+      (void)link_->Forget(slot);
       survivors.push_back({std::move(next->id), Fail(std::move(taken).error())});
       continue;
     }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "caisson/sandbox/sandboxes.h"
+#include "caisson/service/event_feed.h"
+#include "caisson/service/requests.h"
+#include "caisson/state/database.h"
+
+namespace caisson::service {
+
+// What a node takes on at most. Beyond it the answer is kResourceExhausted, with the detail `retry_after_ms`.
+struct NodeLimits {
+  std::uint32_t sandboxes = 1000;
+  std::uint32_t commands = 256;  // that run at the same time
+  std::uint32_t commands_of_a_sandbox = 64;
+  Bytes spools = GiB(2);                 // of commands that have ended; the oldest go first
+  std::chrono::hours keep_commands{24};  // after their end
+  std::uint64_t keep_newest_commands = 10'000;
+  std::chrono::hours keep_deleted{1};
+};
+
+// What the owners of sandboxes share. References outlive them.
+struct Node {
+  state::Database& database;
+  sandbox::Sandboxes& sandboxes;
+  EventFeed& events;
+  NodeLimits limits;
+};
+
+UnixMs Now();
+
+// The error of a node or sandbox that is full now.
+Error NoCapacity(std::string what, std::chrono::milliseconds retry_after);
+
+}  // namespace caisson::service

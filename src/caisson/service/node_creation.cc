@@ -1,0 +1,185 @@
+// The part of NodeService that makes sandboxes.
+
+#include <sha2.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "caisson/service/node_service.h"
+#include "caisson/service/ticket_text.h"
+
+namespace caisson::service {
+namespace {
+
+using sandbox::Lifecycle;
+using std::chrono::seconds;
+
+constexpr seconds kMakePatience{60};
+constexpr std::size_t kLongestName = 63;
+
+Status CheckName(const std::string& name) {
+  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  bool is_fine = !name.empty() && name.size() <= kLongestName && is_plain(name.front()) && is_plain(name.back());
+  for (const char c : name) is_fine = is_fine && (is_plain(c) || c == '-');
+  if (is_fine && !SandboxId::Parse(name)) return {};
+  return Fail(Error(Code::kInvalidArgument, "the name of a sandbox is not one")
+                  .Because("a name has 1 to 63 of a-z, 0-9 and '-', which is neither first nor last"));
+}
+
+Settings SettingsOf(const CreateRequest& request) {
+  return {.limits = request.limits,
+          .command_timeout = request.command_timeout,
+          .storage = request.storage,
+          .image = request.image_ticket ? "folder" : "host",
+          .workspace = request.workspace_ticket ? "folder" : "",
+          .workspace_mode = request.workspace_ticket ? request.workspace_mode : plan::WorkspaceMode::kNone,
+          .env = request.env,
+          .max_lifetime = request.max_lifetime};
+}
+
+// What was asked for under a key, in few bytes. Fields are told apart by their lengths.
+std::string DigestOf(const CreateRequest& request) {
+  std::string text;
+  const auto add = [&](std::string_view field) { text.append(std::to_string(field.size())).append(":").append(field); };
+  add(request.name.value_or(""));
+  for (const auto& [key, value] : request.labels) {
+    add(key);
+    add(value);
+  }
+  add(WriteSettings(SettingsOf(request)));
+  add(request.image_ticket.value_or(""));
+  add(request.workspace_ticket.value_or(""));
+  add(request.idle_timeout ? std::to_string(request.idle_timeout->count()) : "");
+  add(OnEndName(request.on_end));
+  SHA2_CTX context;
+  SHA256Init(&context);
+  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
+  SHA256Final(digest.data(), &context);
+  return {digest.begin(), digest.end()};
+}
+
+}  // namespace
+
+Result<std::optional<SandboxInfo>> NodeService::Repeated(const Caller& caller, const CreateRequest& request) {
+  if (!request.idempotency_key) return std::nullopt;
+  CAISSON_TRY(const auto known, node_.database.FindIdempotencyKey(caller.name, *request.idempotency_key));
+  if (!known) return std::nullopt;
+  if (known->request_sha256 != DigestOf(request)) {
+    return Fail(Error(Code::kConflict, "the Idempotency-Key was used for another request"));
+  }
+  CAISSON_TRY(SandboxInfo info, Describe(known->sandbox));
+  if (info.state == Lifecycle::kPending) {
+    return Fail(Error(Code::kConflict, "the request with this Idempotency-Key still runs")
+                    .Detail("sandbox", info.id.text())
+                    .Retryable());
+  }
+  if (info.state == Lifecycle::kDeleted) {
+    return Fail(Error(Code::kConflict, "the sandbox of this Idempotency-Key is gone")
+                    .Because(info.reason)
+                    .Detail("sandbox", info.id.text()));
+  }
+  return info;
+}
+
+Status NodeService::Admit() {
+  const std::unique_lock lock(owners_mutex_);
+  if (is_lost_) return Fail(Error(Code::kUnavailable, "the launcher has ended").Retryable());
+  if (owners_.size() + being_made_ >= node_.limits.sandboxes) {
+    return Fail(NoCapacity("the node has as many sandboxes as it may", seconds(1)));
+  }
+  ++being_made_;
+  return {};
+}
+
+Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateRequest& request) {
+  if (!Includes(caller.permissions, Permission::kManageSandboxes)) {
+    return Fail(Error(Code::kPermissionDenied, caller.name + " may not make sandboxes"));
+  }
+  if (request.name) CAISSON_CHECK_OK(CheckName(*request.name));
+  if (request.on_end == OnEnd::kKeep) {
+    return Fail(Error(Code::kUnsupported, "a sandbox cannot be kept after its end yet")
+                    .Remedy("leave on_end at delete, and give it no time-outs"));
+  }
+  CAISSON_TRY(auto repeated, Repeated(caller, request));
+  if (repeated) return *std::move(repeated);
+  CAISSON_CHECK_OK(Admit());
+  const SandboxId id = SandboxId::Random();
+  auto made = Make(caller, request, id);
+  {
+    const std::unique_lock lock(owners_mutex_);
+    --being_made_;
+  }
+  if (!made && made.error().code() == Code::kConflict && request.idempotency_key) {
+    // Somebody was faster with the same key.
+    CAISSON_TRY(repeated, Repeated(caller, request));
+    if (repeated) return *std::move(repeated);
+  }
+  return made;
+}
+
+Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest& request, const SandboxId& id) {
+  const UnixMs at = Now();
+  const Settings settings = SettingsOf(request);
+  state::SandboxRecord record{.id = id, .name = request.name, .state = "pending", .spec = WriteSettings(settings)};
+  record.labels = request.labels;
+  record.created_at = at;
+  record.changed_at = at;
+  record.last_active_at = at;
+  record.deadline_at = at + std::chrono::milliseconds(kMakePatience).count();
+  record.idle_timeout = request.idle_timeout;
+  record.on_end = OnEndName(request.on_end);
+  std::optional<state::IdempotencyRecord> key;
+  if (request.idempotency_key) {
+    key = state::IdempotencyRecord{.caller = caller.name,
+                                   .key = *request.idempotency_key,
+                                   .request_sha256 = DigestOf(request),
+                                   .sandbox = id,
+                                   .created_at = at};
+  }
+  sandbox::SandboxSpec spec;
+  spec.limits = request.limits;
+  spec.storage = request.storage;
+  if (request.image_ticket) {
+    CAISSON_TRY(spec.image_ticket, ParseTicket(*request.image_ticket));
+  }
+  if (request.workspace_ticket) {
+    CAISSON_TRY(spec.workspace_ticket, ParseTicket(*request.workspace_ticket));
+    spec.workspace_ticket_mode = request.workspace_mode;
+  }
+  const auto inserted = node_.database.InsertSandbox(
+      record, key, {.time = at, .type = "sandbox.pending", .sandbox = id.text(), .caller = caller.name});
+  if (!inserted) return Fail(inserted.error());
+  events_.Tell();
+
+  const auto change = [&](Lifecycle to, const std::string& reason) {
+    const UnixMs now = Now();
+    state::StateChange step{
+        .id = id, .from = "pending", .to = std::string(sandbox::LifecycleName(to)), .at = now, .reason = reason};
+    if (to == Lifecycle::kRunning && request.max_lifetime) {
+      step.also.expires_at = std::optional<UnixMs>(now + request.max_lifetime->count());
+    }
+    const auto changed = node_.database.ChangeState(
+        step,
+        {.time = now, .type = "sandbox." + step.to, .sandbox = id.text(), .caller = caller.name, .detail = reason});
+    events_.Tell();
+    return changed ? Status() : Fail(changed.error());
+  };
+  auto box = node_.sandboxes.Create(std::move(spec), id);
+  if (!box) {
+    (void)change(Lifecycle::kDeleted, "it could not be made: " + box.error().message());
+    return Fail(std::move(box).error());
+  }
+  CAISSON_CHECK_OK(change(Lifecycle::kRunning, {}));
+  auto owner = std::make_shared<SandboxOwner>(
+      node_, SandboxOwner::Description{.id = id, .settings = settings, .idle_timeout = request.idle_timeout},
+      *std::move(box));
+  {
+    const std::unique_lock lock(owners_mutex_);
+    owners_.emplace(id, std::move(owner));
+  }
+  return Describe(id);
+}
+
+}  // namespace caisson::service

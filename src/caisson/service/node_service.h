@@ -1,0 +1,127 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "caisson/os/fd.h"
+#include "caisson/sandbox/sandboxes.h"
+#include "caisson/service/event_feed.h"
+#include "caisson/service/node.h"
+#include "caisson/service/sandbox_owner.h"
+#include "caisson/service/service.h"
+#include "caisson/state/database.h"
+
+namespace caisson::service {
+
+// The service of this node, on its database and its launcher.
+class NodeService : public Service {
+ public:
+  // Brings what the database says and what the launcher has together: sandboxes that live are taken over with their
+  // commands, the others' ends are recorded. `lost` is called once, from a thread of the service, when the launcher has
+  // ended, and every sandbox with it: the daemon then has to end. Both references outlive the service.
+  static Result<std::unique_ptr<NodeService>> Start(state::Database& database, sandbox::Sandboxes& sandboxes,
+                                                    const NodeLimits& limits, std::function<void()> lost);
+  // Leaves every sandbox and its commands to the next daemon.
+  ~NodeService() override;
+  NodeService(const NodeService&) = delete;
+  NodeService& operator=(const NodeService&) = delete;
+
+  // How many sandboxes there are that are not deleted, and when somebody last asked for something.
+  std::size_t CountSandboxes() const;
+
+  Result<SandboxInfo> Create(const Caller& caller, const CreateRequest& request) override;
+  Result<SandboxInfo> Get(const Caller& caller, std::string_view sandbox) override;
+  Result<Page<SandboxInfo>> List(const Caller& caller, const ListRequest& request) override;
+  Result<SandboxInfo> Pause(const Caller& caller, std::string_view sandbox) override;
+  Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) override;
+  Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) override;
+  Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) override;
+
+  Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
+                                   const CommandRequest& request) override;
+  Result<CommandInfo> GetCommand(const Caller& caller, std::string_view sandbox, std::string_view command) override;
+  Result<std::vector<CommandInfo>> ListCommands(const Caller& caller, std::string_view sandbox) override;
+  Result<StepResult> ResultOf(const Caller& caller, std::string_view sandbox, std::string_view command) override;
+  Status AwaitEnd(const Caller& caller, std::string_view sandbox, std::string_view command,
+                  std::function<void()> ended) override;
+  Result<std::unique_ptr<OutputFollower>> FollowOutput(const Caller& caller, std::string_view sandbox,
+                                                       std::string_view command, std::uint64_t stdout_from,
+                                                       std::uint64_t stderr_from) override;
+  Result<std::size_t> WriteInput(const Caller& caller, std::string_view sandbox, std::string_view command,
+                                 std::string_view bytes) override;
+  Status CloseInput(const Caller& caller, std::string_view sandbox, std::string_view command) override;
+  Status Signal(const Caller& caller, std::string_view sandbox, std::string_view command, int signal) override;
+  Status Cancel(const Caller& caller, std::string_view sandbox, std::string_view command) override;
+
+  Result<sandbox::FileContent> ReadFile(const Caller& caller, std::string_view sandbox, std::string_view path,
+                                        std::uint64_t offset, Bytes limit) override;
+  Result<sandbox::Wrote> WriteFile(const Caller& caller, std::string_view sandbox, std::string_view path,
+                                   std::string_view content, sandbox::IfExists if_exists) override;
+  Result<std::vector<sandbox::FileEntry>> ListFolder(const Caller& caller, std::string_view sandbox,
+                                                     std::string_view path) override;
+  Status DeleteFile(const Caller& caller, std::string_view sandbox, std::string_view path) override;
+  Result<plan::ChangeList> Changes(const Caller& caller, std::string_view sandbox) override;
+
+  Result<std::unique_ptr<EventFollower>> FollowEvents(const Caller& caller, std::uint64_t after) override;
+  std::string NotReady() override;
+
+ private:
+  NodeService(state::Database& database, sandbox::Sandboxes& sandboxes, const NodeLimits& limits,
+              std::function<void()> lost);
+
+  // ---- reconcile.cc
+  Status Reconcile();
+  Status TakeOver(sandbox::Sandboxes::Survivor survivor, const std::vector<state::CommandRecord>& not_ended);
+  Status RecordMissing(const std::vector<state::CommandRecord>& not_ended);
+
+  // ---- node_creation.cc
+  Result<std::optional<SandboxInfo>> Repeated(const Caller& caller, const CreateRequest& request);
+  Status Admit();
+  Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
+
+  Result<SandboxId> Resolve(std::string_view sandbox) const;
+  Result<SandboxInfo> Describe(const SandboxId& id) const;
+  std::shared_ptr<SandboxOwner> FindOwner(const SandboxId& id) const;
+  Result<std::shared_ptr<SandboxOwner>> OwnerOf(const Caller& caller, Permission permission,
+                                                std::string_view sandbox) const;
+  std::vector<std::shared_ptr<SandboxOwner>> Owners() const;
+  void Forget(const SandboxId& id);
+  // The record of a command, which must be of that sandbox.
+  Result<state::CommandRecord> RecordOf(const Caller& caller, Permission permission, std::string_view sandbox,
+                                        std::string_view command) const;
+  // Of a command that runs.
+  Result<std::shared_ptr<RunningCommand>> Running(const Caller& caller, std::string_view sandbox,
+                                                  std::string_view command) const;
+  Result<CommandInfo> Describe(const state::CommandRecord& record) const;
+
+  // ---- node_upkeep.cc: a thread of its own
+  void Watch();
+  void EndOver(const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle to, std::string reason);
+  void ForgetOld();
+  void TrimSpools();
+
+  Node node_;
+  EventFeed events_;
+  std::function<void()> lost_;
+
+  mutable std::shared_mutex owners_mutex_;
+  std::map<SandboxId, std::shared_ptr<SandboxOwner>> owners_;
+  std::uint32_t being_made_ = 0;
+
+  std::atomic<bool> leaving_ = false;
+  std::atomic<bool> is_lost_ = false;
+  os::Fd wake_;  // an eventfd: the watching thread looks again
+  std::mutex enders_mutex_;
+  std::map<SandboxId, std::thread> enders_;  // each ends one sandbox whose time is over
+  std::vector<SandboxId> ended_;             // whose threads are to be joined
+  std::thread watch_;
+};
+
+}  // namespace caisson::service

@@ -1,0 +1,116 @@
+// The part of NodeService that brings database and launcher together when a daemon starts.
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "caisson/service/node_service.h"
+
+namespace caisson::service {
+namespace {
+
+using sandbox::Lifecycle;
+
+constexpr const char* kDaemon = "caisson";
+
+bool IsOver(const std::string& state) { return state == "deleted" || state == "failed"; }
+
+std::vector<state::CommandRecord> CommandsOf(const SandboxId& id, const std::vector<state::CommandRecord>& all) {
+  std::vector<state::CommandRecord> own;
+  std::ranges::copy_if(all, std::back_inserter(own), [&](const auto& record) { return record.sandbox == id; });
+  return own;
+}
+
+}  // namespace
+
+Status NodeService::Reconcile() {
+  CAISSON_TRY(const auto not_ended, node_.database.CommandsNotEnded());
+  CAISSON_TRY(auto survivors, node_.sandboxes.TakeSurvivors());
+  for (auto& survivor : survivors) CAISSON_CHECK_OK(TakeOver(std::move(survivor), not_ended));
+  CAISSON_CHECK_OK(RecordMissing(not_ended));
+  events_.Tell();
+  return {};
+}
+
+Status NodeService::TakeOver(sandbox::Sandboxes::Survivor survivor,
+                             const std::vector<state::CommandRecord>& not_ended) {
+  if (!survivor.sandbox) return {};  // its record is one without a sandbox, then
+  std::unique_ptr<sandbox::Sandbox> box = *std::move(survivor.sandbox);
+  auto record = node_.database.GetSandbox(survivor.id);
+  if (!record && record.error().code() != Code::kNotFound) return Fail(std::move(record).error());
+  if (!record || IsOver(record->state)) return box->Destroy();  // nobody knows it any more
+  CAISSON_TRY(Settings settings, ReadSettings(record->spec));
+  const Lifecycle state = box->is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
+  const std::string name(sandbox::LifecycleName(state));
+  if (record->state != name) {
+    const UnixMs at = Now();
+    const std::string reason = "as the daemon found it when it started; it had been " + record->state;
+    const state::StateChange change{.id = survivor.id,
+                                    .from = record->state,
+                                    .to = name,
+                                    .at = at,
+                                    .reason = reason,
+                                    .deadline_at = {},
+                                    .also = {}};
+    const auto changed = node_.database.ChangeState(
+        change,
+        {.time = at, .type = "sandbox." + name, .sandbox = survivor.id.text(), .caller = kDaemon, .detail = reason});
+    if (!changed) return Fail(changed.error());
+  }
+  auto used = record->used_lifetime;
+  if (state == Lifecycle::kRunning && record->expires_at && settings.max_lifetime) {
+    used = *settings.max_lifetime - std::chrono::milliseconds(*record->expires_at - Now());
+  }
+  auto owner = std::make_shared<SandboxOwner>(node_,
+                                              SandboxOwner::Description{.id = survivor.id,
+                                                                        .settings = std::move(settings),
+                                                                        .idle_timeout = record->idle_timeout,
+                                                                        .used_lifetime = used,
+                                                                        .state = state},
+                                              std::move(box));
+  owners_.emplace(survivor.id, owner);
+  if (const Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended)); !taken) {
+    (void)owner->End(Lifecycle::kFailed, "it could not be taken over: " + taken.error().message(), kDaemon);
+    Forget(survivor.id);
+  }
+  return {};
+}
+
+Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_ended) {
+  state::SandboxFilter filter{.limit = state::kMaxPage};
+  while (true) {
+    CAISSON_TRY(const state::SandboxPage page, node_.database.ListSandboxes(filter));
+    for (const state::SandboxRecord& record : page.sandboxes) {
+      if (IsOver(record.state) || owners_.contains(record.id)) continue;
+      const UnixMs at = Now();
+      const bool was_made = record.state != "pending";
+      const std::string to = was_made ? "failed" : "deleted";
+      const std::string reason = was_made ? "it ended while no daemon had it" : "the daemon ended while it was made";
+      const state::StateChange change{
+          .id = record.id, .from = record.state, .to = to, .at = at, .reason = reason, .deadline_at = {}, .also = {}};
+      const auto changed = node_.database.ChangeState(
+          change,
+          {.time = at, .type = "sandbox." + to, .sandbox = record.id.text(), .caller = kDaemon, .detail = reason});
+      if (!changed) return Fail(changed.error());
+    }
+    if (!page.next_cursor) break;
+    filter.cursor = page.next_cursor;
+  }
+  sandbox::CommandResult killed;
+  killed.outcome = sandbox::Signaled{SIGKILL};
+  for (const state::CommandRecord& record : not_ended) {
+    if (owners_.contains(record.sandbox)) continue;
+    const UnixMs at = Now();
+    (void)node_.database.EndCommand({.id = record.id, .at = at, .result = WriteResult(killed, {})},
+                                    {.time = at,
+                                     .type = "command.ended",
+                                     .sandbox = record.sandbox.text(),
+                                     .command = record.id,
+                                     .caller = kDaemon,
+                                     .detail = "its sandbox ended while no daemon had it"});
+  }
+  return {};
+}
+
+}  // namespace caisson::service

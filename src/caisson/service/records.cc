@@ -1,0 +1,225 @@
+#include "caisson/service/records.h"
+
+#include "caisson/service/record.pb.h"
+
+namespace caisson::service {
+namespace {
+
+Error Damaged(const char* what) {
+  return Error(Code::kInternal, std::string("the database holds a damaged ") + what)
+      .Remedy("delete the sandbox it belongs to");
+}
+
+void WriteOutcome(const sandbox::Outcome& outcome, proto::StepResult& message) {
+  message.set_outcome(std::string(sandbox::OutcomeName(outcome)));
+  if (const auto* exited = std::get_if<sandbox::Exited>(&outcome)) message.set_value(exited->code);
+  if (const auto* signaled = std::get_if<sandbox::Signaled>(&outcome)) message.set_value(signaled->signal);
+  if (const auto* failed = std::get_if<sandbox::FailedToStart>(&outcome)) {
+    message.set_value(failed->errno_value);
+    message.set_failed_step(failed->step);
+    message.set_failed_reason(static_cast<std::uint32_t>(failed->reason));
+  }
+}
+
+std::optional<sandbox::Outcome> ReadOutcome(const proto::StepResult& message) {
+  constexpr std::uint32_t kReasons = 3;
+  sandbox::FailedToStart failed{.errno_value = message.value(), .step = message.failed_step()};
+  if (message.failed_reason() < kReasons) {
+    failed.reason = static_cast<sandbox::FailedToStart::Reason>(message.failed_reason());
+  }
+  const sandbox::Outcome all[] = {sandbox::Exited{message.value()},
+                                  sandbox::Signaled{message.value()},
+                                  sandbox::TimedOut{},
+                                  sandbox::OutOfMemory{},
+                                  sandbox::Cancelled{},
+                                  failed};
+  for (const sandbox::Outcome& outcome : all) {
+    if (sandbox::OutcomeName(outcome) == message.outcome()) return outcome;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string WriteSettings(const Settings& settings) {
+  proto::SandboxSettings message;
+  message.set_memory_bytes(settings.limits.memory.value);
+  message.set_disk_bytes(settings.limits.disk.value);
+  message.set_milli_cpus(settings.limits.cpus.value);
+  message.set_pids(settings.limits.pids);
+  message.set_command_timeout_ms(settings.command_timeout.count());
+  message.set_storage(static_cast<std::uint32_t>(settings.storage));
+  message.set_image(settings.image);
+  message.set_workspace(settings.workspace);
+  message.set_workspace_mode(static_cast<std::uint32_t>(settings.workspace_mode));
+  for (const auto& [name, value] : settings.env) {
+    proto::Variable& variable = *message.add_env();
+    variable.set_name(name);
+    variable.set_value(value);
+  }
+  if (settings.max_lifetime) message.set_max_lifetime_ms(settings.max_lifetime->count());
+  return message.SerializeAsString();
+}
+
+Result<Settings> ReadSettings(std::string_view bytes) {
+  proto::SandboxSettings message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      message.storage() > static_cast<std::uint32_t>(plan::Storage::kBtrfs) ||
+      message.workspace_mode() > static_cast<std::uint32_t>(plan::WorkspaceMode::kReadWrite)) {
+    return Fail(Damaged("description of a sandbox"));
+  }
+  Settings settings;
+  settings.limits.memory = {message.memory_bytes()};
+  settings.limits.disk = {message.disk_bytes()};
+  settings.limits.cpus = {message.milli_cpus()};
+  settings.limits.pids = message.pids();
+  settings.command_timeout = std::chrono::milliseconds(message.command_timeout_ms());
+  settings.storage = static_cast<plan::Storage>(message.storage());
+  settings.image = message.image();
+  settings.workspace = message.workspace();
+  settings.workspace_mode = static_cast<plan::WorkspaceMode>(message.workspace_mode());
+  for (const proto::Variable& variable : message.env()) settings.env.emplace_back(variable.name(), variable.value());
+  if (message.max_lifetime_ms() != 0) settings.max_lifetime = std::chrono::milliseconds(message.max_lifetime_ms());
+  return settings;
+}
+
+std::string WriteCommandSettings(const CommandSettings& settings) {
+  proto::CommandSettings message;
+  for (const std::string& argument : settings.argv) message.add_argv(argument);
+  message.set_cwd(settings.cwd);
+  message.set_user(settings.user == sandbox::User::kRoot ? 1 : 0);
+  message.set_caller(settings.caller);
+  return message.SerializeAsString();
+}
+
+Result<CommandSettings> ReadCommandSettings(std::string_view bytes) {
+  proto::CommandSettings message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Fail(Damaged("description of a command"));
+  }
+  return CommandSettings{.argv = {message.argv().begin(), message.argv().end()},
+                         .cwd = message.cwd(),
+                         .user = message.user() == 1 ? sandbox::User::kRoot : sandbox::User::kAgent,
+                         .caller = message.caller()};
+}
+
+std::string WriteResult(const sandbox::CommandResult& result, const std::vector<hint::Hint>& hints) {
+  proto::StepResult message;
+  WriteOutcome(result.outcome, message);
+  message.set_duration_ns(result.duration.count());
+  message.set_cpu_ns(result.cpu.count());
+  message.set_has_memory_peak(result.memory_peak_bytes.has_value());
+  message.set_memory_peak_bytes(result.memory_peak_bytes.value_or(0));
+  message.set_killed_for_memory(result.killed_for_memory);
+  message.set_hit_process_limit(result.hit_process_limit);
+  message.set_waits_for_input(result.waits_for_input);
+  message.set_disk_full(result.disk_full);
+  message.set_has_changes(result.files_changed.has_value());
+  if (result.files_changed) {
+    message.set_changes_truncated(result.files_changed->truncated);
+    for (const plan::Change& change : result.files_changed->changes) {
+      proto::Change& entry = *message.add_changes();
+      entry.set_path(change.path);
+      entry.set_kind(static_cast<std::uint32_t>(change.kind));
+      entry.set_type(static_cast<std::uint32_t>(change.type));
+      entry.set_size_bytes(change.size_bytes);
+    }
+  }
+  for (const hint::Hint& hint : hints) {
+    proto::Hint& entry = *message.add_hints();
+    entry.set_code(hint.code);
+    entry.set_message(hint.message);
+    entry.set_suggestion(hint.suggestion);
+  }
+  return message.SerializeAsString();
+}
+
+Result<StoredResult> ReadResult(std::string_view bytes) {
+  proto::StepResult message;
+  StoredResult stored;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return Fail(Damaged("result"));
+  const auto outcome = ReadOutcome(message);
+  if (!outcome) return Fail(Damaged("result"));
+  sandbox::CommandResult& result = stored.result;
+  result.outcome = *outcome;
+  result.duration = std::chrono::nanoseconds(message.duration_ns());
+  result.cpu = std::chrono::nanoseconds(message.cpu_ns());
+  if (message.has_memory_peak()) result.memory_peak_bytes = message.memory_peak_bytes();
+  result.killed_for_memory = message.killed_for_memory();
+  result.hit_process_limit = message.hit_process_limit();
+  result.waits_for_input = message.waits_for_input();
+  result.disk_full = message.disk_full();
+  if (message.has_changes()) {
+    result.files_changed.emplace();
+    result.files_changed->truncated = message.changes_truncated();
+    for (const proto::Change& entry : message.changes()) {
+      if (entry.kind() > static_cast<std::uint32_t>(plan::ChangeKind::kMetadata) ||
+          entry.type() > static_cast<std::uint32_t>(plan::EntryType::kOther)) {
+        return Fail(Damaged("result"));
+      }
+      result.files_changed->changes.push_back({.path = entry.path(),
+                                               .kind = static_cast<plan::ChangeKind>(entry.kind()),
+                                               .type = static_cast<plan::EntryType>(entry.type()),
+                                               .size_bytes = entry.size_bytes()});
+    }
+  }
+  for (const proto::Hint& entry : message.hints()) {
+    stored.hints.push_back({entry.code(), entry.message(), entry.suggestion()});
+  }
+  return stored;
+}
+
+std::string_view OnEndName(OnEnd on_end) { return on_end == OnEnd::kKeep ? "keep" : "delete"; }
+
+Result<SandboxInfo> InfoOf(const state::SandboxRecord& record) {
+  CAISSON_TRY(Settings settings, ReadSettings(record.spec));
+  const auto lifecycle = sandbox::ParseLifecycle(record.state);
+  if (!lifecycle) return Fail(Damaged("state of a sandbox"));
+  return SandboxInfo{.id = record.id,
+                     .name = record.name,
+                     .state = *lifecycle,
+                     .reason = record.reason,
+                     .labels = record.labels,
+                     .limits = settings.limits,
+                     .command_timeout = settings.command_timeout,
+                     .storage = settings.storage,
+                     .image = std::move(settings.image),
+                     .workspace = std::move(settings.workspace),
+                     .workspace_mode = settings.workspace_mode,
+                     .env = std::move(settings.env),
+                     .on_end = record.on_end == OnEndName(OnEnd::kKeep) ? OnEnd::kKeep : OnEnd::kDelete,
+                     .idle_timeout = record.idle_timeout,
+                     .max_lifetime = settings.max_lifetime,
+                     .created_at = record.created_at,
+                     .changed_at = record.changed_at,
+                     .expires_at = record.expires_at,
+                     .steps = record.last_step};
+}
+
+Result<CommandInfo> InfoOf(const state::CommandRecord& record) {
+  CAISSON_TRY(CommandSettings settings, ReadCommandSettings(record.spec));
+  CommandInfo info{.id = record.id,
+                   .sandbox = record.sandbox,
+                   .step = record.step,
+                   .state = record.state == state::CommandState::kEnded ? CommandState::kEnded : CommandState::kRunning,
+                   .argv = std::move(settings.argv),
+                   .cwd = std::move(settings.cwd),
+                   .user = settings.user,
+                   .timeout = record.timeout,
+                   .started_at = record.started_at,
+                   .ended_at = record.ended_at,
+                   .stdout_bytes = record.stdout_bytes,
+                   .stderr_bytes = record.stderr_bytes,
+                   .outcome = {},
+                   .exit_code = {},
+                   .signal = {}};
+  if (!record.result) return info;
+  CAISSON_TRY(const StoredResult stored, ReadResult(*record.result));
+  const sandbox::Outcome& outcome = stored.result.outcome;
+  info.outcome = std::string(sandbox::OutcomeName(outcome));
+  if (const auto* exited = std::get_if<sandbox::Exited>(&outcome)) info.exit_code = exited->code;
+  if (const auto* signaled = std::get_if<sandbox::Signaled>(&outcome)) info.signal = signaled->signal;
+  return info;
+}
+
+}  // namespace caisson::service

@@ -1,0 +1,49 @@
+#include "caisson/service/running_command.h"
+
+#include <utility>
+
+namespace caisson::service {
+
+void RunningCommand::Set(std::unique_ptr<sandbox::SpooledCommand> command) {
+  const std::lock_guard lock(mutex_);
+  command_ = std::move(command);
+}
+
+sandbox::SpooledCommand* RunningCommand::command() const {
+  const std::lock_guard lock(mutex_);
+  return command_.get();
+}
+
+void RunningCommand::End() {
+  std::vector<std::function<void()>> waiters;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    waiters = std::exchange(waiters_, {});
+  }
+  changed_.notify_all();
+  for (const auto& waiter : waiters) waiter();
+}
+
+bool RunningCommand::has_ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+bool RunningCommand::AwaitEnd(std::chrono::milliseconds patience) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return ended_; });
+}
+
+void RunningCommand::OnEnd(std::function<void()> ended) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) {
+      waiters_.push_back(std::move(ended));
+      return;
+    }
+  }
+  ended();
+}
+
+}  // namespace caisson::service

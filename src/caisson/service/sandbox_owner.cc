@@ -1,0 +1,313 @@
+#include "caisson/service/sandbox_owner.h"
+
+#include <signal.h>
+
+#include <thread>
+#include <utility>
+
+#include "caisson/hint/hint.h"
+#include "caisson/sandbox/command_output.h"
+
+namespace caisson::service {
+namespace {
+
+using sandbox::Lifecycle;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kFreezePatience{5};
+// Longer than anything that is done in a sandbox without waiting for a program of it.
+constexpr seconds kLifePatience{15};
+constexpr seconds kEndPatience{5};
+// A result that finds no room is not given up at once.
+constexpr int kRecordAttempts = 5;
+constexpr milliseconds kRecordPause{200};
+// What a result keeps of each stream.
+constexpr Bytes kKeptOutput = MiB(1);
+
+std::string NameOf(Lifecycle state) { return std::string(sandbox::LifecycleName(state)); }
+
+Error IsIn(Lifecycle state) {
+  return Error(Code::kConflict, "the sandbox is " + NameOf(state))
+      .Because("that cannot be done to a sandbox in this state")
+      .Detail("state", NameOf(state));
+}
+
+std::string NewCommandId() { return "cm_" + SandboxId::Random().text().substr(3); }
+
+// Of a command whose sandbox ended under it: its processes were killed, and nobody saw how.
+sandbox::CommandResult Lost() {
+  sandbox::CommandResult result;
+  result.outcome = sandbox::Signaled{SIGKILL};
+  return result;
+}
+
+}  // namespace
+
+SandboxOwner::SandboxOwner(Node& node, Description description, std::unique_ptr<sandbox::Sandbox> box)
+    : node_(node),
+      description_(std::move(description)),
+      box_(std::move(box)),
+      state_(description_.state),
+      last_active_(Clock::now()),
+      running_since_(Clock::now()) {}
+
+SandboxOwner::~SandboxOwner() {
+  // The threads of its commands end before what they use.
+  {
+    const std::lock_guard lock(commands_mutex_);
+    commands_.clear();
+  }
+  if (!is_gone_) box_->Leave();
+}
+
+Result<std::shared_lock<std::shared_timed_mutex>> SandboxOwner::Enter() {
+  std::shared_lock lock(life_, kLifePatience);
+  if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy changing its state").Retryable());
+  if (state_ != Lifecycle::kRunning || is_ending_) return Fail(IsIn(is_ending_ ? Lifecycle::kStopping : state_.load()));
+  return lock;
+}
+
+Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const std::string& caller,
+                                 std::optional<milliseconds> deadline) {
+  const Lifecycle from = state_;
+  if (!sandbox::MayFollow(from, to)) return Fail(IsIn(from));
+  const auto now = Clock::now();
+  const UnixMs at = Now();
+  if (from == Lifecycle::kRunning) {
+    description_.used_lifetime += duration_cast<milliseconds>(now - running_since_.load());
+  }
+  if (to == Lifecycle::kRunning) running_since_ = now;
+  state::StateChange change{.id = id(), .from = NameOf(from), .to = NameOf(to), .at = at, .reason = reason};
+  if (deadline) change.deadline_at = at + deadline->count();
+  change.also.used_lifetime = description_.used_lifetime;
+  change.also.expires_at.emplace();
+  if (to == Lifecycle::kRunning && description_.settings.max_lifetime) {
+    change.also.expires_at = at + (*description_.settings.max_lifetime - description_.used_lifetime).count();
+  }
+  const auto recorded = node_.database.ChangeState(
+      change,
+      {.time = at, .type = "sandbox." + NameOf(to), .sandbox = id().text(), .caller = caller, .detail = reason});
+  if (!recorded) return Fail(recorded.error());
+  state_ = to;
+  node_.events.Tell();
+  return {};
+}
+
+sandbox::CommandSpec SandboxOwner::SpecOf(const CommandRequest& request) const {
+  sandbox::CommandSpec spec;
+  spec.argv = request.argv;
+  spec.env = description_.settings.env;
+  spec.env.insert(spec.env.end(), request.env.begin(), request.env.end());
+  if (request.cwd) spec.cwd = *request.cwd;
+  spec.user = request.user;
+  spec.timeout = request.timeout.value_or(description_.settings.command_timeout);
+  spec.kept_output = kKeptOutput;
+  spec.report_changes = request.report_changes;
+  return spec;
+}
+
+Status SandboxOwner::AdmitCommand() const {
+  if (CountCommands() < node_.limits.commands_of_a_sandbox) return {};
+  return Fail(NoCapacity("as many commands run in the sandbox as may", seconds(1)));
+}
+
+Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const CommandRequest& request) {
+  CAISSON_TRY(const std::shared_lock lock, Enter());
+  const ActivityMark mark(*this);
+  ForgetEnded();
+  CAISSON_CHECK_OK(AdmitCommand());
+  const sandbox::CommandSpec spec = SpecOf(request);
+  CAISSON_CHECK_OK(sandbox::Sandbox::Check(spec));
+  const UnixMs at = Now();
+  state::CommandRecord record{.id = NewCommandId(), .sandbox = id(), .state = state::CommandState::kRunning};
+  record.spec = WriteCommandSettings({.argv = spec.argv, .cwd = spec.cwd, .user = spec.user, .caller = caller.name});
+  record.started_at = at;
+  record.timeout = spec.timeout;
+  CAISSON_TRY(record.step, node_.database.InsertCommand(record, NameOf(Lifecycle::kRunning)));
+  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec);
+  {
+    const std::lock_guard commands(commands_mutex_);
+    commands_.emplace(record.id, command);
+  }
+  auto started = box_->StartSpooled(
+      spec, record.id,
+      request.input == CommandRequest::Input::kOpen ? sandbox::Sandbox::Input::kOpen
+                                                    : sandbox::Sandbox::Input::kOnlyFirst,
+      request.stdin_bytes,
+      [this, raw = command.get()](Result<sandbox::CommandResult> result) { Record(*raw, std::move(result)); });
+  if (!started) {
+    sandbox::CommandResult result;
+    result.outcome =
+        sandbox::FailedToStart{.errno_value = started.error().errno_value(), .step = started.error().message()};
+    Record(*command, std::move(result));
+  } else if (started->failed) {
+    Record(*command, *std::move(started->failed));
+  } else {
+    command->Set(std::move(started->command));
+  }
+  return InfoOf(record);
+}
+
+// Writes down how a command ended, from the command's own thread, before anybody hears of it.
+void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult> result) {
+  sandbox::CommandResult ended = result ? *std::move(result) : Lost();
+  const std::vector<hint::Hint> hints = hint::FindHints({.command = command.spec(),
+                                                         .result = ended,
+                                                         .limits = description_.settings.limits,
+                                                         .storage = description_.settings.storage});
+  const state::CommandEnd end{.id = command.id(),
+                              .at = Now(),
+                              .result = WriteResult(ended, hints),
+                              .stdout_bytes = ended.out.total_bytes,
+                              .stderr_bytes = ended.err.total_bytes};
+  const state::EventRecord event{.time = end.at,
+                                 .type = "command.ended",
+                                 .sandbox = id().text(),
+                                 .command = command.id(),
+                                 .detail = std::string(sandbox::OutcomeName(ended.outcome))};
+  for (int attempt = 1; !node_.database.EndCommand(end, event) && attempt < kRecordAttempts; ++attempt) {
+    std::this_thread::sleep_for(kRecordPause);
+  }
+  last_active_ = Clock::now();
+  command.End();
+  node_.events.Tell();
+}
+
+void SandboxOwner::RecordLost(const std::string& command) {
+  const UnixMs at = Now();
+  (void)node_.database.EndCommand({.id = command, .at = at, .result = WriteResult(Lost(), {})},
+                                  {.time = at,
+                                   .type = "command.ended",
+                                   .sandbox = id().text(),
+                                   .command = command,
+                                   .detail = "its daemon ended while it was started"});
+}
+
+Status SandboxOwner::TakeCommands(const std::vector<state::CommandRecord>& not_ended) {
+  std::map<std::string, const state::CommandRecord*> unknown;
+  for (const state::CommandRecord& record : not_ended) unknown.emplace(record.id, &record);
+  auto survivors = box_->TakeCommands(kKeptOutput, [&](const std::string& command_id) {
+    sandbox::CommandSpec spec;
+    std::uint64_t step = 0;
+    if (const auto found = unknown.find(command_id); found != unknown.end()) {
+      step = found->second->step;
+      spec.timeout = found->second->timeout;
+      if (auto settings = ReadCommandSettings(found->second->spec)) spec.argv = settings->argv;
+    }
+    auto command = std::make_shared<RunningCommand>(command_id, step, std::move(spec));
+    {
+      const std::lock_guard commands(commands_mutex_);
+      commands_.emplace(command_id, command);
+    }
+    return [this, raw = command.get()](Result<sandbox::CommandResult> result) { Record(*raw, std::move(result)); };
+  });
+  if (!survivors) return Fail(std::move(survivors).error());
+  for (sandbox::Sandbox::Survivor& survivor : *survivors) {
+    unknown.erase(survivor.id);
+    if (const auto command = FindCommand(survivor.id)) command->Set(std::move(survivor.command));
+  }
+  for (const auto& [command, record] : unknown) RecordLost(command);
+  return {};
+}
+
+std::shared_ptr<RunningCommand> SandboxOwner::FindCommand(std::string_view id) const {
+  const std::lock_guard lock(commands_mutex_);
+  const auto found = commands_.find(id);
+  return found == commands_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<RunningCommand>> SandboxOwner::Commands() const {
+  const std::lock_guard lock(commands_mutex_);
+  std::vector<std::shared_ptr<RunningCommand>> all;
+  for (const auto& [id, command] : commands_) all.push_back(command);
+  return all;
+}
+
+std::uint32_t SandboxOwner::CountCommands() const {
+  std::uint32_t count = 0;
+  for (const auto& command : Commands()) count += command->has_ended() ? 0 : 1;
+  return count;
+}
+
+void SandboxOwner::ForgetEnded() {
+  std::vector<std::shared_ptr<RunningCommand>> ended;  // destroyed without the lock: their threads are joined
+  const std::lock_guard lock(commands_mutex_);
+  for (auto entry = commands_.begin(); entry != commands_.end();) {
+    if (entry->second->has_ended()) {
+      ended.push_back(std::move(entry->second));
+      entry = commands_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+}
+
+Status SandboxOwner::Pause(const Caller& caller) {
+  const std::unique_lock lock(life_, kLifePatience);
+  if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  CAISSON_CHECK_OK(ChangeState(Lifecycle::kPausing, {}, caller.name, kFreezePatience * 2));
+  const auto running = Commands();
+  for (const auto& command : running) {
+    if (command->command() != nullptr) command->command()->Pause();
+  }
+  const Status frozen = box_->Freeze(Deadline::In(kFreezePatience));
+  if (frozen) return ChangeState(Lifecycle::kPaused, {}, caller.name);
+  (void)box_->Thaw(Deadline::In(kFreezePatience));
+  for (const auto& command : running) {
+    if (command->command() != nullptr) command->command()->Resume();
+  }
+  CAISSON_CHECK_OK(
+      ChangeState(Lifecycle::kRunning, "it could not be paused: " + frozen.error().message(), caller.name));
+  return frozen;
+}
+
+Status SandboxOwner::Resume(const Caller& caller) {
+  const std::unique_lock lock(life_, kLifePatience);
+  if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  CAISSON_CHECK_OK(ChangeState(Lifecycle::kResuming, {}, caller.name, kFreezePatience * 2));
+  if (const Status thawed = box_->Thaw(Deadline::In(kFreezePatience)); !thawed) {
+    CAISSON_CHECK_OK(
+        ChangeState(Lifecycle::kPaused, "it could not be resumed: " + thawed.error().message(), caller.name));
+    return thawed;
+  }
+  for (const auto& command : Commands()) {
+    if (command->command() != nullptr) command->command()->Resume();
+  }
+  last_active_ = Clock::now();
+  return ChangeState(Lifecycle::kRunning, {}, caller.name);
+}
+
+Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::string& caller) {
+  is_ending_ = true;
+  // Whoever waits for something inside is let go.
+  box_->KillAll();
+  const std::unique_lock lock(life_, kLifePatience);
+  if (!lock) return Fail(Error(Code::kDeadlineExceeded, "something in the sandbox does not end").Retryable());
+  if (!is_gone_) {
+    CAISSON_CHECK_OK(box_->Destroy());
+    for (const auto& command : Commands()) (void)command->AwaitEnd(kEndPatience);
+    {
+      const std::lock_guard commands(commands_mutex_);
+      commands_.clear();
+    }
+    is_gone_ = true;
+  }
+  if (state_ == to || state_ == Lifecycle::kDeleted) return {};
+  return ChangeState(to, reason, caller);
+}
+
+std::string SandboxOwner::WhyOver(Clock::time_point now) {
+  ForgetEnded();
+  if (state_ != Lifecycle::kRunning || is_ending_) return {};
+  const auto& lifetime = description_.settings.max_lifetime;
+  if (lifetime && description_.used_lifetime + (now - running_since_.load()) >= *lifetime) return "max_lifetime";
+  const bool is_idle = calls_ == 0 && CountCommands() == 0;
+  if (is_idle && description_.idle_timeout && now - last_active_.load() >= *description_.idle_timeout) {
+    return "idle_timeout";
+  }
+  return {};
+}
+
+}  // namespace caisson::service

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "caisson/base/result.h"
+#include "caisson/sandbox/files.h"
+#include "caisson/sandbox/sandbox.h"
+#include "caisson/service/node.h"
+#include "caisson/service/records.h"
+#include "caisson/service/running_command.h"
+
+namespace caisson::service {
+
+// The one owner of a sandbox that lives: every change of its state goes through here, is recorded with its reason, and
+// happens one after the other. Thread-safe.
+class SandboxOwner {
+ public:
+  struct Description {
+    SandboxId id;
+    Settings settings;
+    std::optional<std::chrono::milliseconds> idle_timeout;
+    std::chrono::milliseconds used_lifetime{};
+    sandbox::Lifecycle state = sandbox::Lifecycle::kRunning;
+  };
+  SandboxOwner(Node& node, Description description, std::unique_ptr<sandbox::Sandbox> box);
+  // Leaves it as it is for the next daemon, unless it was ended.
+  ~SandboxOwner();
+  SandboxOwner(const SandboxOwner&) = delete;
+  SandboxOwner& operator=(const SandboxOwner&) = delete;
+
+  const SandboxId& id() const { return description_.id; }
+  sandbox::Lifecycle state() const { return state_; }
+
+  // After a takeover: goes on with its commands. Of those that the launcher does not know the end is recorded.
+  Status TakeCommands(const std::vector<state::CommandRecord>& not_ended);
+
+  Result<CommandInfo> StartCommand(const Caller& caller, const CommandRequest& request);
+  // nullptr when it is not running any more, or never was.
+  std::shared_ptr<RunningCommand> FindCommand(std::string_view id) const;
+  std::uint32_t CountCommands() const;
+
+  Status Pause(const Caller& caller);
+  Status Resume(const Caller& caller);
+  // Ends every process and removes its files. Whatever hangs in it is killed first. `to`: kDeleted or kFailed.
+  // Idempotent.
+  Status End(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
+
+  // Runs `work` while the state cannot change. Errors: kConflict unless it is running.
+  template <typename T>
+  Result<T> Use(const std::function<Result<T>(sandbox::Sandbox&)>& work) {
+    CAISSON_TRY(const std::shared_lock lock, Enter());
+    const ActivityMark mark(*this);
+    return work(*box_);
+  }
+
+  // What its time-outs say now; empty: nothing. Ended commands are let go of.
+  std::string WhyOver(std::chrono::steady_clock::time_point now);
+  // Readable once its first process has ended. Borrowed.
+  int ended_fd() const { return box_->ended_fd(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  class ActivityMark {
+   public:
+    explicit ActivityMark(SandboxOwner& owner) : owner_(owner) { ++owner_.calls_; }
+    ~ActivityMark() {
+      --owner_.calls_;
+      owner_.last_active_ = Clock::now();
+    }
+    ActivityMark(const ActivityMark&) = delete;
+    ActivityMark& operator=(const ActivityMark&) = delete;
+
+   private:
+    SandboxOwner& owner_;
+  };
+
+  Result<std::shared_lock<std::shared_timed_mutex>> Enter();
+  Status ChangeState(sandbox::Lifecycle to, const std::string& reason, const std::string& caller,
+                     std::optional<std::chrono::milliseconds> deadline = {});
+  sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
+  Status AdmitCommand() const;
+  void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
+  void RecordLost(const std::string& command);
+  void ForgetEnded();
+  std::vector<std::shared_ptr<RunningCommand>> Commands() const;
+
+  Node& node_;
+  Description description_;
+  std::unique_ptr<sandbox::Sandbox> box_;
+  std::atomic<sandbox::Lifecycle> state_;
+  std::atomic<bool> is_ending_ = false;
+  std::atomic<bool> is_gone_ = false;
+  std::shared_timed_mutex life_;  // shared: something is done in it; exclusive: its state changes
+
+  mutable std::mutex commands_mutex_;
+  std::map<std::string, std::shared_ptr<RunningCommand>, std::less<>> commands_;
+
+  std::atomic<std::uint32_t> calls_ = 0;
+  std::atomic<Clock::time_point> last_active_;
+  std::atomic<Clock::time_point> running_since_;
+};
+
+}  // namespace caisson::service
