@@ -69,6 +69,7 @@ Result<DataFolders> DataFolders::Open(const std::string& data, const std::string
   CAISSON_CHECK_OK(storage::LockForUse(folders.data, data));
   CAISSON_TRY(folders.runtime, OpenFolder(AT_FDCWD, runtime, 0711, 0));
   CAISSON_TRY(folders.spool, OpenFolder(folders.data.get(), "spool", 0700, os::kEngineUid));
+  CAISSON_TRY(folders.state, OpenFolder(folders.data.get(), "state", 0700, os::kEngineUid));
   for (const char* name : {"images", "sandboxes", "copies"}) {
     CAISSON_TRY(const os::Fd made, OpenFolder(folders.data.get(), name, 0700, 0));
   }

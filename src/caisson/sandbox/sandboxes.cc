@@ -55,6 +55,13 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Start(const EngineOptions& options
       new Sandboxes(std::move(link), options.data_directory, std::move(folders.data), std::move(folders.spool)));
 }
 
+Result<os::Fd> Sandboxes::OpenStateFolder(const EngineOptions& options) {
+  CAISSON_CHECK_OK(os::RequireRoot("set up a sandbox"));
+  CAISSON_TRY(backend::DataFolders folders,
+              backend::DataFolders::Open(options.data_directory, options.runtime_directory));
+  return std::move(folders.state);
+}
+
 Result<std::unique_ptr<Sandboxes>> Sandboxes::StartOrTakeOver(EngineOptions options) {
   CAISSON_CHECK_OK(os::RequireRoot("set up a sandbox"));
   signal(SIGPIPE, SIG_IGN);

@@ -72,6 +72,8 @@ class Sandboxes {
   Sandboxes(const Sandboxes&) = delete;
   Sandboxes& operator=(const Sandboxes&) = delete;
 
+  // The folder of the daemon's database, made when it is not there; the engine's user alone may enter it. Call as root.
+  static Result<os::Fd> OpenStateFolder(const EngineOptions& options);
   // Takes over the launcher of these folders that outlived its engine, or starts one that will
   // (plan::Expect::kEngines), whose sandboxes are made from no folder of the host but those that are deposited.
   // Otherwise as Start.

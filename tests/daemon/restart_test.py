@@ -1,0 +1,147 @@
+"""What becomes of sandboxes and their commands when the daemon, the launcher, the storage process or a guest is killed."""
+
+import os
+import signal
+import threading
+import time
+import unittest
+
+import node
+from node import Node, Problem
+
+
+def numbers(text):
+    return [int(line) for line in text.split()]
+
+
+class Restart(unittest.TestCase):
+    def test_a_long_command_outlives_the_daemon(self):
+        with Node() as one:
+            box = one.create(name="steady")
+            before = one.inspect(box)
+            command = one.begin(box, "for i in $(seq 200); do echo $i; sleep 0.02; done; exit 9", timeout_ms=60000)
+            while len(one.output(box, command, follow=False)) < 20:
+                time.sleep(0.01)
+            one.kill()
+            time.sleep(0.3)
+            one.start()
+            after = one.inspect("steady")
+            for field in ("id", "name", "state", "created_at", "memory_bytes", "storage"):
+                self.assertEqual(before[field], after[field], field)
+            self.assertEqual(one.command_of(box, command)["state"], "running")
+            self.assertEqual(one.script(box, "echo here")["stdout"], "here\n")
+            self.assertEqual(numbers(one.output(box, command)), list(range(1, 201)))
+            self.assertEqual(one.await_end(box, command)["exit_code"], 9)
+
+    def test_the_daemon_ends_and_comes_back_with_all(self):
+        with Node() as one:
+            boxes = [one.create() for _ in range(3)]
+            one.script(boxes[0], "echo kept > file")
+            one.post(f"/v1/sandboxes/{boxes[1]}:pause")
+            one.end()
+            one.start()
+            self.assertEqual(one.script(boxes[0], "cat file")["stdout"], "kept\n")
+            self.assertEqual([one.inspect(box)["state"] for box in boxes], ["running", "paused", "running"])
+            one.post(f"/v1/sandboxes/{boxes[1]}:resume")
+            self.assertEqual(one.script(boxes[1], "echo back")["stdout"], "back\n")
+
+    def test_a_killed_guest_fails_its_sandbox_alone(self):
+        with Node() as one:
+            victim, other = one.create(), one.create()
+            command = one.begin(victim, "sleep 1000")
+            guests = [pid for pid, comm in node_guests(one)]
+            self.assertEqual(len(guests), 2)
+            os.kill(min(guests), signal.SIGKILL)
+            self.assertFalse(node.await_none(lambda: one.inspect(victim)["state"] == "running", 10))
+            self.assertEqual(one.inspect(victim)["state"], "failed")
+            self.assertEqual(one.command_of(victim, command)["state"], "ended")
+            self.assertEqual(one.script(other, "echo fine")["stdout"], "fine\n")
+            self.assertEqual(one.delete(f"/v1/sandboxes/{victim}")["state"], "deleted")
+
+    def test_without_its_launcher_the_daemon_ends_and_the_next_says_what_failed(self):
+        with Node() as one:
+            box = one.create()
+            command = one.begin(box, "sleep 1000")
+            os.kill(one.launcher(), signal.SIGKILL)
+            self.assertEqual(one.process.wait(timeout=20), 3)
+            self.assertIn("launcher", one.log())
+            one.start()
+            self.assertEqual(one.inspect(box)["state"], "failed")
+            self.assertNotEqual(one.inspect(box)["reason"], "")
+            result = one.command_of(box, command)["result"]
+            self.assertEqual((result["outcome"], result["signal"]), ("signaled", "SIGKILL"))
+            fresh = one.create()
+            self.assertEqual(one.script(fresh, "echo new")["stdout"], "new\n")
+
+    def test_random_kills_under_clients_lose_nothing_that_was_answered(self):
+        kills = int(os.environ.get("CAISSON_KILLS", "12"))
+        clients = 16
+        with Node() as one:
+            answered = {}
+            broken = []
+            stop = threading.Event()
+
+            def work(number):
+                box = None
+                step = 0
+                while not stop.is_set():
+                    try:
+                        if box is None:
+                            box = one.post("/v1/sandboxes", {"storage": "tmpfs", "name": f"client-{number}"},
+                                           headers={"Idempotency-Key": f"client-{number}"})["id"]
+                            answered[box] = {}
+                        step += 1
+                        command = one.begin(box, f"echo {number} {step} | tee -a log")
+                        answered[box][command] = f"{number} {step}\n"
+                    except (OSError, EOFError, node.http.client.HTTPException):
+                        time.sleep(0.02)  # no daemon now
+                    except Problem as problem:
+                        if problem.status < 500 and problem.code not in ("conflict", "resource_exhausted"):
+                            broken.append(problem)
+                        time.sleep(0.02)
+
+            threads = [threading.Thread(target=work, args=(number,)) for number in range(clients)]
+            for thread in threads:
+                thread.start()
+            for kill in range(kills):
+                time.sleep(0.1 + 0.037 * (kill * 7 % 11))
+                one.kill()
+                one.start()
+            time.sleep(0.5)
+            stop.set()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(broken, [])
+            alive = {item["id"] for item in one.list_all()}
+            self.assertEqual(set(answered), alive)
+            for box, commands in answered.items():
+                for command, expected in commands.items():
+                    result = one.await_end(box, command)
+                    self.assertEqual((result["outcome"], result["stdout"]), ("exited", expected), (box, command))
+
+
+def node_guests(one):
+    launcher = one.launcher()
+    found = []
+    for pid in node.pathlib.Path("/proc").iterdir():
+        if not pid.name.isdigit():
+            continue
+        try:
+            if (pid / "comm").read_text().strip() == "caisson-guest" and ancestor(int(pid.name), launcher):
+                found.append((int(pid.name), "caisson-guest"))
+        except OSError:
+            continue
+    return found
+
+
+def ancestor(pid, wanted):
+    while pid > 1:
+        if pid == wanted:
+            return True
+        pid = int(node.status_field(pid, "PPid")[0])
+    return False
+
+
+if __name__ == "__main__":
+    node.require_root()
+    unittest.main()
