@@ -32,7 +32,8 @@ struct CommandRecord {
   UnixMs started_at = 0;
   std::optional<UnixMs> ended_at = {};
   std::chrono::milliseconds timeout{};
-  std::optional<std::string> result = {};  // opaque
+  std::string summary = {};  // opaque: the little of its result that a list shows; empty until it has ended
+  std::optional<std::string> result = {};  // opaque; may be large
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
 };
@@ -41,7 +42,8 @@ struct CommandRecord {
 struct CommandEnd {
   std::string id;
   UnixMs at = 0;
-  std::string result = {};  // opaque
+  std::string summary = {};  // opaque
+  std::string result = {};   // opaque
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
 };
