@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "caisson/base/id.h"
+#include "caisson/state/page.h"
 #include "caisson/state/unix_ms.h"
 
 namespace caisson::state {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "caisson/base/utf8.h"
-#include "caisson/state/sandbox_record.h"
+#include "caisson/state/page.h"
 
 namespace caisson::state {
 namespace {
