@@ -62,8 +62,8 @@ class Layers(Tree):
         self.assertIn("src/caisson/high/a.cc:2", text)
 
     def test_refuses_a_heavy_header_and_a_bare_include(self):
-        self.write("src/caisson/high/a.h", '#include <CLI/CLI.hpp>\n#include "b.h"\n')
-        self.assertIn("2 findings", self.lint()[1])
+        self.write("src/caisson/high/a.h", '#include <CLI/CLI.hpp>\n#include "b.h"\n#include <sqlite3.h>\n')
+        self.assertIn("3 findings", self.lint()[1])
 
     def test_refuses_sources_that_are_not_built(self):
         self.write("src/caisson/lost/a.cc", "")

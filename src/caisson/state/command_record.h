@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "caisson/base/id.h"
+#include "caisson/state/page.h"
 #include "caisson/state/unix_ms.h"
 
 namespace caisson::state {
@@ -32,7 +33,8 @@ struct CommandRecord {
   UnixMs started_at = 0;
   std::optional<UnixMs> ended_at = {};
   std::chrono::milliseconds timeout{};
-  std::optional<std::string> result = {};  // opaque
+  std::string summary = {};  // opaque: the little of its result that a list shows; empty until it has ended
+  std::optional<std::string> result = {};  // opaque; may be large
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
 };
@@ -41,7 +43,8 @@ struct CommandRecord {
 struct CommandEnd {
   std::string id;
   UnixMs at = 0;
-  std::string result = {};  // opaque
+  std::string summary = {};  // opaque
+  std::string result = {};   // opaque
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
 };

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "caisson/base/utf8.h"
-#include "caisson/state/sandbox_record.h"
+#include "caisson/state/page.h"
 
 namespace caisson::state {
 namespace {
 
 constexpr const char* kColumns =
-    "SELECT id, sandbox, step, state, started_at, ended_at, timeout_ms, stdout_bytes, stderr_bytes, handle, spec, ";
+    "SELECT id, sandbox, step, state, started_at, ended_at, timeout_ms, stdout_bytes, stderr_bytes, handle, summary, "
+    "spec, ";
 
 std::string Select(const char* result, const char* rest) {
   return std::string(kColumns) + result + " FROM commands WHERE " + rest;
@@ -27,7 +28,7 @@ Result<CommandRecord> ReadRow(const Query& row) {
   if (!parsed || !known) return Fail(Error(Code::kInternal, "the database holds a broken command: " + Quoted(id)));
   CommandRecord record{.id = std::move(id), .sandbox = std::move(*parsed), .step = step, .state = *known};
   row.Read(record.id, sandbox, step, state, record.started_at, record.ended_at, record.timeout, record.stdout_bytes,
-           record.stderr_bytes, record.handle, record.spec, record.result);
+           record.stderr_bytes, record.handle, record.summary, record.spec, record.result);
   return record;
 }
 
@@ -67,7 +68,7 @@ Result<CommandTable> CommandTable::Prepare(const Connection& connection) {
   const std::pair<Statement*, std::string> statements[] = {
       {&table.insert_,
        "INSERT INTO commands (id, sandbox, step, state, started_at, ended_at, timeout_ms, stdout_bytes, stderr_bytes, "
-       "handle, spec, result) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"},
+       "handle, summary, spec, result) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"},
       {&table.get_, Select("result", "id = ?1")},
       {&table.list_, Select("NULL", "sandbox = ?1 AND step > ?2 ORDER BY step LIMIT ?3")},
       {&table.list_with_results_, Select("result", "sandbox = ?1 AND step > ?2 ORDER BY step LIMIT ?3")},
@@ -75,7 +76,8 @@ Result<CommandTable> CommandTable::Prepare(const Connection& connection) {
       {&table.count_not_ended_, "SELECT count(*) FROM commands WHERE sandbox = ?1 AND state <> 'ended'"},
       {&table.run_, "UPDATE commands SET state = 'running', handle = ?2 WHERE id = ?1 AND state = 'starting'"},
       {&table.end_,
-       "UPDATE commands SET state = 'ended', ended_at = ?2, result = ?3, stdout_bytes = ?4, stderr_bytes = ?5 "
+       "UPDATE commands SET state = 'ended', ended_at = ?2, result = ?3, stdout_bytes = ?4, stderr_bytes = ?5, summary "
+       "= ?6 "
        "WHERE id = ?1 AND state <> 'ended' RETURNING sandbox"},
       {&table.state_of_, "SELECT state FROM commands WHERE id = ?1"},
       {&table.forget_,
@@ -93,7 +95,7 @@ Status CommandTable::Insert(const CommandRecord& record) {
   const std::optional<Blob> result = record.result ? std::optional<Blob>(Blob{*record.result}) : std::nullopt;
   return Query(insert_, record.id, record.sandbox.text(), record.step, CommandStateName(record.state),
                record.started_at, record.ended_at, record.timeout, record.stdout_bytes, record.stderr_bytes,
-               Blob{record.handle}, Blob{record.spec}, result)
+               Blob{record.handle}, Blob{record.summary}, Blob{record.spec}, result)
       .Run();
 }
 
@@ -146,7 +148,7 @@ Status CommandTable::Run(std::string_view id, std::string_view handle) {
 }
 
 Result<SandboxId> CommandTable::End(const CommandEnd& end) {
-  Query query(end_, end.id, end.at, Blob{end.result}, end.stdout_bytes, end.stderr_bytes);
+  Query query(end_, end.id, end.at, Blob{end.result}, end.stdout_bytes, end.stderr_bytes, Blob{end.summary});
   CAISSON_TRY(const bool found, query.Next());
   if (!found) return Fail(NotIn(end.id, "starting or running"));
   std::string sandbox;

@@ -13,7 +13,7 @@ namespace {
 // Of a text or blob; nothing that the node records comes near.
 constexpr int kLargestValue = 32 << 20;
 // A file up to here is read within a moment.
-constexpr std::int64_t kSmallFile = 16 << 20;
+constexpr std::int64_t kSmallFile = 8 << 20;
 
 constexpr const char* kSettings[] = {
     // The index of the log is then memory of this process, not a shared mapping that another could cut short.
@@ -91,8 +91,6 @@ Status Connection::Configure(const ConnectionOptions& options) {
   sqlite3_limit(database_, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_busy_timeout(database_, static_cast<int>(options.busy_wait.count()));
   for (const char* setting : kSettings) CAISSON_CHECK_OK(Execute(setting));
-  CAISSON_TRY(const std::string journal, Text("PRAGMA journal_mode = WAL"));
-  if (journal != "wal") return Fail(Error(Code::kInternal, "the database " + path_ + " cannot use a write-ahead log"));
   CAISSON_TRY(const std::int64_t page_size, Number("PRAGMA page_size"));
   const auto pages = static_cast<std::int64_t>(options.size_limit.value) / page_size;
   return Execute("PRAGMA max_page_count = " + std::to_string(pages));
@@ -114,6 +112,11 @@ Status Connection::CheckWith(const std::string& pragma) const {
 }
 
 Status Connection::Adopt() {
+  auto journal = Text("PRAGMA journal_mode = WAL");
+  if (!journal) return Fail(std::move(journal).error());
+  if (*journal != std::string_view("wal")) {
+    return Fail(Error(Code::kInternal, "the database " + path_ + " cannot use a write-ahead log"));
+  }
   const int result = sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   if (result != SQLITE_OK) return Fail(Failure(result, "cannot configure the database"));
   return {};

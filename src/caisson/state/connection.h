@@ -25,9 +25,9 @@ struct ConnectionOptions {
 // may be lost when the machine loses power, and the file is whole even then. Not thread-safe.
 class Connection {
  public:
-  // Opens `caisson.db` in `folder`, or makes it, through the descriptor: no path from outside is resolved. Looks at the
-  // log, and at the file as far as its format; nothing is removed. Errors: kInternal for damage, naming the file and
-  // the remedy; kPermissionDenied; kUnavailable (another program has it open); kResourceExhausted.
+  // Opens `caisson.db` in `folder`, or makes an empty one, through the descriptor: no path from outside is resolved.
+  // What is there stays as it was until Adopt, unless somebody writes. Errors: kInternal for damage, naming the file
+  // and the remedy; kPermissionDenied; kUnavailable (another program has it open); kResourceExhausted.
   static Result<std::unique_ptr<Connection>> Open(const os::Fd& folder, const ConnectionOptions& options);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -35,7 +35,7 @@ class Connection {
 
   // Looks for damage inside the file: in all of it while it is small, otherwise in `tables`.
   Status Check(std::initializer_list<const char*> tables);
-  // From now on the end of the connection empties the log into the file. Until then it leaves all as it was.
+  // Takes the file for ours: from now on commits go to a log, which the end of the connection empties into the file.
   Status Adopt();
 
   Result<Statement> Prepare(std::string_view sql) const;

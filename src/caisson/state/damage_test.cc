@@ -1,5 +1,6 @@
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <functional>
@@ -101,6 +102,27 @@ TEST(Damage, OfAnyPageIsFound) {
   }
 }
 
+TEST(Damage, OfALargeFileIsFoundWhereSandboxesAre) {
+  const DataFolder folder;
+  {
+    const auto database = folder.Open();
+    const SandboxId sandbox = AddSandbox(*database);
+    for (int i = 0; i < 12; ++i) {
+      const std::string id = "cm_" + std::to_string(i);
+      ASSERT_TRUE(database->InsertCommand(SomeCommand(sandbox, id), "running"));
+      ASSERT_TRUE(database->EndCommand({.id = id, .result = std::string(1U << 20U, 'r')}, SomeEvent()));
+    }
+    ASSERT_TRUE(
+        database->ChangeState({.id = sandbox, .from = "running", .to = "failed", .reason = "a mark"}, SomeEvent()));
+  }
+  std::string bytes = folder.Read(kDatabaseName);
+  const std::size_t mark = bytes.find("a mark");
+  ASSERT_NE(mark, std::string::npos);
+  bytes.replace(mark / 4096 * 4096, 64, std::string(64, '\x7f'));
+  folder.Write(kDatabaseName, bytes);
+  ExpectDamage(folder, kDatabaseName);
+}
+
 TEST(Damage, AnEmptiedOrMissingFileBesideItsLogIsFound) {
   const DataFolder folder;
   FillAndDie(folder, 5);
@@ -166,6 +188,27 @@ TEST(Access, ThroughTheDescriptorWhateverBecomesOfThePath) {
   EXPECT_TRUE(folder.Has("moved/caisson.db"));
   EXPECT_TRUE(folder.Has("moved/caisson.db-wal"));
   EXPECT_FALSE(other.Has(kDatabaseName));
+
+  // The end of the connection removes the log: ours, wherever it is now.
+  ASSERT_EQ(rename(folder.Path("moved").c_str(), folder.Path("again").c_str()), 0);
+  ASSERT_EQ(symlink(other.Path("").c_str(), folder.Path("moved").c_str()), 0);
+  other.Write(kLogName, "somebody else's");
+  database->reset();
+  EXPECT_FALSE(folder.Has("again/caisson.db-wal"));
+  EXPECT_EQ(other.Read(kLogName), "somebody else's");
+}
+
+TEST(Access, AProcessThatIsNotDumpableHasIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  const DataFolder folder;
+  ASSERT_EQ(chown(folder.Path("").c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(InChild([&] {
+    if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) return false;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return false;
+    const auto database = folder.Open();
+    AddSandbox(*database);
+    return true;
+  }));
 }
 
 TEST(Access, ASecondConnectionIsRefused) {

@@ -21,8 +21,8 @@ Result<std::unique_ptr<Database>> Database::Open(const os::Fd& folder, const Dat
     // The tables that everything else hangs on.
     CAISSON_CHECK_OK(connection->Check({"sandboxes", "sandbox_specs", "sandbox_labels"}));
   }
-  CAISSON_CHECK_OK(Migrate(*connection, AllMigrations()));
   CAISSON_CHECK_OK(connection->Adopt());
+  CAISSON_CHECK_OK(Migrate(*connection, AllMigrations()));
   CAISSON_TRY(auto sandboxes, SandboxTable::Prepare(*connection));
   CAISSON_TRY(auto commands, CommandTable::Prepare(*connection));
   CAISSON_TRY(auto events, EventTable::Prepare(*connection, options.keep_events));

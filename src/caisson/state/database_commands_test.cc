@@ -46,13 +46,20 @@ TEST_F(DatabaseCommands, GoFromStartToEnd) {
   EXPECT_EQ(read->handle, handle);
   ExpectCode(database_->SetCommandRunning("cm_a", handle), Code::kConflict);
 
-  const CommandEnd end{.id = "cm_a", .at = 3000, .result = "opaque", .stdout_bytes = 5, .stderr_bytes = 1ULL << 40U};
+  const CommandEnd end{.id = "cm_a",
+                       .at = 3000,
+                       .summary = "exited 0",
+                       .result = "opaque",
+                       .stdout_bytes = 5,
+                       .stderr_bytes = 1ULL << 40U};
   const auto number = database_->EndCommand(end, SomeEvent("command.ended"));
   ASSERT_TRUE(number) << Words(number.error());
   read = database_->GetCommand("cm_a");
   EXPECT_EQ(read->state, CommandState::kEnded);
   EXPECT_EQ(read->ended_at, 3000);
   EXPECT_EQ(read->result, "opaque");
+  EXPECT_EQ(read->summary, "exited 0");
+  EXPECT_EQ(read->spec, record.spec);
   EXPECT_EQ(read->stdout_bytes, 5U);
   EXPECT_EQ(read->stderr_bytes, 1ULL << 40U);
   EXPECT_EQ(database_->EventsAfter(*number - 1, 10)->front().type, "command.ended");
@@ -97,12 +104,13 @@ TEST_F(DatabaseCommands, AreListedByStep) {
   const SandboxId other = AddSandbox(*database_);
   Start("cm_other", other);
   for (const char* id : {"cm_3", "cm_1", "cm_2"}) Start(id, sandbox_);
-  const auto ended = database_->EndCommand({.id = "cm_1", .at = 1, .result = "large"}, SomeEvent());
+  const auto ended = database_->EndCommand({.id = "cm_1", .at = 1, .summary = "short", .result = "large"}, SomeEvent());
   ASSERT_TRUE(ended);
   const auto first = database_->ListCommands(sandbox_, {.limit = 2});
   ASSERT_TRUE(first && first->size() == 2);
   EXPECT_EQ((*first)[0].id, "cm_3");
   EXPECT_EQ((*first)[1].id, "cm_1");
+  EXPECT_EQ((*first)[1].summary, "short");
   EXPECT_FALSE((*first)[1].result) << "a list reads large results that nobody asked for";
   const auto rest = database_->ListCommands(sandbox_, {.after_step = 1, .limit = 10, .results = Results::kRead});
   ASSERT_TRUE(rest && rest->size() == 2);

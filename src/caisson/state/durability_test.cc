@@ -65,6 +65,20 @@ TEST(Durability, WhatWasCommittedSurvivesAKill) {
   }
 }
 
+TEST(Durability, TheLogStaysSmall) {
+  const DataFolder folder;
+  const auto database = folder.Open();
+  const SandboxId sandbox = AddSandbox(*database);
+  std::size_t largest = 0;
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = "cm_" + std::to_string(i);
+    ASSERT_TRUE(database->InsertCommand(SomeCommand(sandbox, id), "running"));
+    ASSERT_TRUE(database->EndCommand({.id = id, .result = std::string(1U << 20U, 'r')}, SomeEvent()));
+    largest = std::max(largest, static_cast<std::size_t>(std::filesystem::file_size(folder.Path("caisson.db-wal"))));
+  }
+  EXPECT_LT(largest, 8U << 20U);
+}
+
 TEST(Threads, ShareOneDatabase) {
   const DataFolder folder;
   const auto database = folder.Open();
@@ -133,6 +147,15 @@ TEST(Speed, IsSaid) {
   const auto listing = std::chrono::steady_clock::now();
   ASSERT_EQ(database->ListSandboxes({.limit = kMaxPage})->sandboxes.size(), 1000U);
   std::printf("list 1,000 sandboxes: %.2f ms\n", MillisecondsSince(listing));
+  for (int i = 0; i < 64; ++i) {
+    const std::string id = "large_" + std::to_string(i);
+    ASSERT_TRUE(database->InsertCommand(SomeCommand(sandboxes[0], id), "running"));
+    ASSERT_TRUE(database->EndCommand({.id = id, .result = std::string(1U << 20U, 'r')}, SomeEvent()));
+  }
+  database.reset();
+  const auto opening_large = std::chrono::steady_clock::now();
+  database = folder.Open();
+  std::printf("open with 64 MiB of results: %.2f ms\n", MillisecondsSince(opening_large));
   std::printf("file: %zu KiB\n", folder.Read("caisson.db").size() / 1024);
 }
 

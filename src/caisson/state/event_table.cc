@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "caisson/state/sandbox_record.h"
+#include "caisson/state/page.h"
 
 namespace caisson::state {
 

@@ -59,6 +59,7 @@ CREATE TABLE commands (
   stdout_bytes INTEGER NOT NULL,
   stderr_bytes INTEGER NOT NULL,
   handle BLOB NOT NULL,
+  summary BLOB NOT NULL,
   spec BLOB NOT NULL,
   result BLOB
 ) STRICT;

@@ -19,16 +19,23 @@ constexpr const char* kSandboxId = "sb_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 // Rows as a program of each version wrote them: what version N + 1 of the tables finds.
 constexpr std::array<const char*, 4> kRowsOfVersion = {
-    "INSERT INTO sandboxes VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'old', 'running', '', 5, 6, NULL, NULL, "
-    "1000, "
-    "0, 7, 0, x'', 'keep'); INSERT INTO sandbox_specs VALUES (1, 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', x'01'); INSERT INTO "
-    "sandbox_labels VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'k', 'v')",
-    "INSERT INTO commands VALUES (1, 'cm_old', 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 1, 'running', 8, NULL, 30000, 0, 0, "
-    "x'02', "
-    "x'03', NULL); UPDATE sandboxes SET last_step = 1",
-    "INSERT INTO events (time, type, sandbox, command, caller, detail) VALUES (9, 'command.running', '', '', '', "
-    "'old')",
-    "INSERT INTO idempotency_keys VALUES ('uid 0', 'old', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10)",
+    R"sql(
+      INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, idle_timeout_ms, used_lifetime_ms,
+                             last_active_at, last_step, launcher, on_end)
+        VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'old', 'running', '', 5, 6, 1000, 0, 7, 0, x'', 'keep');
+      INSERT INTO sandbox_specs (sandbox, spec) VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', x'01');
+      INSERT INTO sandbox_labels (sandbox, key, value) VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'k', 'v'))sql",
+    R"sql(
+      INSERT INTO commands (id, sandbox, step, state, started_at, timeout_ms, stdout_bytes, stderr_bytes, handle, summary,
+                            spec)
+        VALUES ('cm_old', 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 1, 'running', 8, 30000, 0, 0, x'02', x'', x'03');
+      UPDATE sandboxes SET last_step = 1)sql",
+    R"sql(
+      INSERT INTO events (time, type, sandbox, command, caller, detail)
+        VALUES (9, 'command.running', '', '', '', 'old'))sql",
+    R"sql(
+      INSERT INTO idempotency_keys (caller, key, request_sha256, sandbox, created_at)
+        VALUES ('uid 0', 'old', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10))sql",
 };
 
 TEST(Migration, EveryVersionHasRowsHere) { EXPECT_EQ(kRowsOfVersion.size(), AllMigrations().size()); }
@@ -41,6 +48,7 @@ TEST_P(OlderDatabase, KeepsWhatItHeld) {
   {
     const auto connection = Connect(folder);
     ASSERT_NE(connection, nullptr);
+    ASSERT_TRUE(connection->Adopt());
     for (std::size_t step = 0; step < version; ++step) {
       const auto done = Migrate(*connection, AllMigrations().first(step + 1));
       ASSERT_TRUE(done) << Words(done.error());
@@ -94,7 +102,6 @@ TEST(Migration, AnotherProgramsDatabaseIsRefusedAndLeftAlone) {
     {
       const auto connection = Connect(folder);
       ASSERT_TRUE(connection->Execute(sql));
-      ASSERT_TRUE(connection->Adopt());
     }
     const std::string before = folder.Read(kDatabaseName);
     ExpectCode(Database::Open(folder.fd(), {}), Code::kUnsupported);
@@ -124,6 +131,7 @@ TEST(Connection, HasItsSettings) {
   const DataFolder folder;
   const auto connection = Connect(folder);
   ASSERT_NE(connection, nullptr);
+  ASSERT_TRUE(connection->Adopt());
   EXPECT_EQ(*connection->Text("PRAGMA journal_mode"), "wal");
   EXPECT_EQ(*connection->Text("PRAGMA locking_mode"), "exclusive");
   EXPECT_EQ(*connection->Number("PRAGMA synchronous"), 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "caisson/base/id.h"
+#include "caisson/state/page.h"
 #include "caisson/state/unix_ms.h"
 
 namespace caisson::state {
@@ -62,7 +63,6 @@ struct SandboxFilter {
   std::optional<std::string> cursor = {};          // SandboxPage::next_cursor of the page before
 };
 
-inline constexpr std::uint32_t kMaxPage = 1000;
 inline constexpr std::uint32_t kMaxFilterLabels = 16;
 
 struct SandboxPage {

@@ -28,8 +28,8 @@ void Query::Bind(std::uint64_t value) {
   Bind(static_cast<std::int64_t>(value));
 }
 
+// A null pointer would be stored as NULL.
 void Query::Bind(std::string_view text) {
-  // A null pointer would be stored as NULL. NOLINTNEXTLINE(performance-no-int-to-ptr)
   Remember(sqlite3_bind_text64(statement_.statement_, ++bound_, text.empty() ? "" : text.data(), text.size(),
                                SQLITE_TRANSIENT, SQLITE_UTF8));  // NOLINT(performance-no-int-to-ptr)
 }
