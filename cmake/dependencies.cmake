@@ -18,3 +18,9 @@ mark_as_advanced(CAISSON_LIBMD CAISSON_LIBMD_INCLUDE)
 add_library(libmd::libmd STATIC IMPORTED)
 set_target_properties(libmd::libmd PROPERTIES IMPORTED_LOCATION ${CAISSON_LIBMD}
                                               INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_LIBMD_INCLUDE})
+
+# The system's own: Debian's packages of Python modules (yaml, jsonschema) are for that one.
+find_program(CAISSON_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT CAISSON_PYTHON)
+  find_program(CAISSON_PYTHON NAMES python3 REQUIRED)
+endif()
