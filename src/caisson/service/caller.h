@@ -7,10 +7,10 @@ namespace caisson::service {
 
 // What a caller may do. Every operation asks for exactly one; a face declares it beside each of its routes.
 enum class Permission : std::uint32_t {
-  kNone = 0,               // whoever can reach the node: health
-  kReadSandboxes = 1U << 0U,   // see sandboxes, commands, events
-  kManageSandboxes = 1U << 1U, // make, pause, resume, stop, delete
-  kRunCommands = 1U << 2U,     // start, feed, signal commands and read their output
+  kNone = 0,                    // whoever can reach the node: health
+  kReadSandboxes = 1U << 0U,    // see sandboxes, commands, events
+  kManageSandboxes = 1U << 1U,  // make, pause, resume, stop, delete
+  kRunCommands = 1U << 2U,      // start, feed, signal commands and read their output
   kReadFiles = 1U << 3U,
   kWriteFiles = 1U << 4U,
 };

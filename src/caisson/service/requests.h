@@ -18,20 +18,22 @@
 
 namespace caisson::service {
 
-// The values that go into the operations of Service and come out of them. Times of day are UTC, in milliseconds since 1970.
+// The values that go into the operations of Service and come out of them. Times of day are UTC, in milliseconds since
+// 1970.
 using UnixMs = std::int64_t;
 
 // What becomes of a sandbox whose time is over.
 enum class OnEnd : std::uint8_t { kDelete, kKeep };
 
 struct CreateRequest {
-  std::optional<std::string> name;  // [a-z0-9]([a-z0-9-]*[a-z0-9])?, at most 63; unique among sandboxes that are not deleted
+  std::optional<std::string>
+      name;  // [a-z0-9]([a-z0-9-]*[a-z0-9])?, at most 63; unique among sandboxes that are not deleted
   std::map<std::string, std::string> labels;
   plan::Limits limits;
   std::chrono::milliseconds command_timeout{30'000};  // of a command that asks for none
   plan::Storage storage = plan::Storage::kBtrfs;
   std::vector<std::pair<std::string, std::string>> env;  // of every command, before the command's own
-  std::optional<std::string> image_ticket;               // a folder that was deposited for it (FolderDeposit); absent: `host`
+  std::optional<std::string> image_ticket;  // a folder that was deposited for it (FolderDeposit); absent: `host`
   std::optional<std::string> workspace_ticket;
   plan::WorkspaceMode workspace_mode = plan::WorkspaceMode::kNone;
   std::optional<std::chrono::milliseconds> idle_timeout;  // with no command running and no call that does something

@@ -24,8 +24,8 @@ class OutputFollower {
   struct Chunk {
     Stream stream = Stream::kStdout;
     std::uint64_t offset = 0;
-    std::string bytes;            // empty with `dropped`
-    std::uint64_t dropped = 0;    // so many bytes from `offset` on are not kept any more
+    std::string bytes;          // empty with `dropped`
+    std::uint64_t dropped = 0;  // so many bytes from `offset` on are not kept any more
   };
   // What comes next of whichever stream has something, at most `limit` bytes; nothing: none now.
   virtual Result<std::optional<Chunk>> Next(std::size_t limit) = 0;
@@ -53,8 +53,8 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  // Blocks until it runs. Errors: kAlreadyExists (the name), kResourceExhausted with the detail `retry_after_ms` when the
-  // node has no room, kConflict (an idempotency key used for something else, or whose request still runs).
+  // Blocks until it runs. Errors: kAlreadyExists (the name), kResourceExhausted with the detail `retry_after_ms` when
+  // the node has no room, kConflict (an idempotency key used for something else, or whose request still runs).
   virtual Result<SandboxInfo> Create(const Caller& caller, const CreateRequest& request) = 0;
   virtual Result<SandboxInfo> Get(const Caller& caller, std::string_view sandbox) = 0;
   virtual Result<Page<SandboxInfo>> List(const Caller& caller, const ListRequest& request) = 0;
@@ -66,7 +66,8 @@ class Service {
   virtual Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) = 0;
 
   // Starts one and returns when its program runs or could not be started, which is an outcome.
-  virtual Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox, const CommandRequest& request) = 0;
+  virtual Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
+                                           const CommandRequest& request) = 0;
   virtual Result<CommandInfo> GetCommand(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
   virtual Result<std::vector<CommandInfo>> ListCommands(const Caller& caller, std::string_view sandbox) = 0;
   // The result of a command that has ended; kConflict while it runs.
@@ -78,7 +79,8 @@ class Service {
   virtual Result<std::unique_ptr<OutputFollower>> FollowOutput(const Caller& caller, std::string_view sandbox,
                                                                std::string_view command, std::uint64_t stdout_from,
                                                                std::uint64_t stderr_from) = 0;
-  // How many of the bytes the command's input took; it waits at most 1 s for room. Errors: kConflict (no input is open).
+  // How many of the bytes the command's input took; it waits at most 1 s for room. Errors: kConflict (no input is
+  // open).
   virtual Result<std::size_t> WriteInput(const Caller& caller, std::string_view sandbox, std::string_view command,
                                          std::string_view bytes) = 0;
   virtual Status CloseInput(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
