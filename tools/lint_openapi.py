@@ -38,8 +38,8 @@ SCHEMA_WORDS = {
     "additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "oneOf", "anyOf", "not",
     "contentEncoding",
 }
-EVERY_OPERATION_HAS = {"400", "408", "414", "421", "429", "431", "500", "503"}
-OPERATION_OF_A_CALLER_HAS = {"401", "403"}
+EVERY_OPERATION_HAS = {"400", "403", "408", "414", "417", "421", "429", "431", "500", "503", "505"}
+OPERATION_OF_A_CALLER_HAS = {"401"}
 OPERATION_WITH_A_BODY_HAS = {"413", "415"}
 
 

@@ -3,7 +3,7 @@
     contract = openapi_check.Contract()
     contract.check(openapi_check.Exchange(method="GET", target="/v1/version", status=200,
                                           response_headers={"Content-Type": "application/json"},
-                                          response_body=b'{"version":"0.1.0"}'))
+                                          response_body=b'{"version":"0.1.0","api":"v1"}'))
 
 `check` raises Mismatch, whose text says what differs and where. The response is always held to the document; the request
 only when the node accepted it (a status below 400), since refusing is what a node does with a wrong one. It needs

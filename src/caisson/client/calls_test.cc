@@ -115,8 +115,8 @@ TEST(Files, AskForParts) {
 
 TEST(Files, ListAndWrite) {
   ScriptedNode node;
-  node.Add(200, R"({"items":[{"name":"x","type":"file","size_bytes":3,"mode":493,"link_target":null},)"
-                R"({"name":"/w==","encoding":"base64","type":"symlink","size_bytes":0,"mode":511}]})");
+  node.Add(200, R"({"items":[{"name":"x","type":"file","size_bytes":3,"mode":"0755","link_target":null},)"
+                R"({"name":"/w==","encoding":"base64","type":"symlink","size_bytes":0,"mode":"0777"}]})");
   node.Add(200, R"({"wrote":"appended"})");
   Http http(node.endpoint());
   const auto entries = ListFolder(http, "web", "/");

@@ -25,6 +25,14 @@ std::string BytesAt(const boost::json::object& object, const char* key) {
   return TextAt(object, "encoding") == "base64" ? DecodeBase64(text).value_or(std::string()) : text;
 }
 
+// Permission bits, which are octal digits in text.
+std::uint32_t ModeAt(const boost::json::object& object) {
+  std::uint32_t mode = 0;
+  const std::string text = TextAt(object, "mode");
+  std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  return mode & 07777U;
+}
+
 // The whole size of "bytes 0-15/4096".
 std::uint64_t SizeOfRange(std::string_view content_range) {
   std::uint64_t size = 0;
@@ -46,7 +54,7 @@ Result<std::vector<FileEntry>> ListFolder(Http& http, std::string_view sandbox, 
     const boost::json::object& object = item.get_object();
     entries.push_back({BytesAt(object, "name"), TextAt(object, "type"),
                        static_cast<std::uint64_t>(IntegerAt(object, "size_bytes")),
-                       static_cast<std::uint32_t>(IntegerAt(object, "mode")) & 07777U});
+                       ModeAt(object)});
   }
   return entries;
 }
