@@ -107,6 +107,21 @@ def hints():
     yield "bytes", case(b"cat: \xff\xfe\x1b[2J: Permission denied\n", flags=65, out=b"\xf0\x9f\x98", tail=b"\x80`x`: denied")
 
 
+def event_stream():
+    def case(stream, piece=3):
+        return struct.pack("<H", piece - 1) + stream.encode()
+
+    out = 'id: 2,0\nevent: stdout\ndata: {"offset":0,"text":"hi"}\n\n'
+    end = 'event: end\ndata: {"outcome":"exited","exit_code":0,"hints":[{"code":"a","message":"b","suggestion":"c"}]}\n\n'
+    yield "whole", case(": hello\n\n" + out + 'event: stderr\ndata: {"offset":0,"base64":"AP8="}\n\n' + end)
+    yield "again", case(out + out + 'event: stdout\ndata: {"offset":1,"text":"ijk"}\n\n', 1)
+    yield "gap", case('event: gap\ndata: {"stream":"stdout","offset":0,"dropped_bytes":9}\n\n' + out)
+    yield "hole", case('event: stdout\ndata: {"offset":9,"text":"hi"}\n\n')
+    yield "large", case('event: gap\ndata: {"stream":"stderr","offset":0,"dropped_bytes":9223372036854775807}\n\n', 100)
+    yield "line_ends", case("\ufeffdata: a\rdata:b\r\n\r\ndata\n\nid\nretry: 1\n:\n\n", 1)
+    yield "problem", case('{"code":"conflict","message":"m","cause":null,"retryable":true,"details":{"a":"b"}}', 100)
+
+
 def varint(number):
     data = b""
     number &= (1 << 64) - 1
@@ -280,7 +295,8 @@ def kept_record():
 
 def main():
     targets = [
-        mountinfo, kernel_text, command_line, line_diff, file_patch, hints, guest_replies, launcher_replies, layer_replies,
+        mountinfo, kernel_text, command_line, event_stream, line_diff, file_patch, hints, guest_replies, launcher_replies,
+        layer_replies,
         layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record]
     for target in targets:
         folder = CORPUS / target.__name__

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/suggest.h"
+#include "caisson/wire/suggest.h"
 
 namespace caisson::cli {
 namespace {
@@ -13,7 +13,7 @@ using Arguments = std::vector<std::string>;
 
 // The error about `given`, with the nearest of the known names when there is one.
 Error Unknown(const std::string& kind, const std::string& given, const Arguments& known, const std::string& see) {
-  const std::optional<std::string> nearest = NearestName(given, known);
+  const std::optional<std::string> nearest = wire::NearestName(given, known);
   Error error = Error(Code::kInvalidArgument, "unknown " + kind + " " + Quoted(given));
   if (!nearest) return std::move(error).Because("no known one is like it").Remedy("see `" + see + "`");
   return std::move(error)

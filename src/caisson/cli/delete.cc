@@ -3,8 +3,8 @@
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
-#include "caisson/cli/json_text.h"
 #include "caisson/sandbox/kept_sandbox.h"
+#include "caisson/wire/json_text.h"
 
 namespace caisson::cli {
 
@@ -27,7 +27,7 @@ int DeleteCommand(const CommandLine& line) {
   if (!json) return status;
   boost::json::object object;
   object["deleted"] = std::move(deleted);
-  return PrintOrFail(JsonLine(object), status, kFailed);
+  return PrintOrFail(wire::JsonLine(object), status, kFailed);
 }
 
 }  // namespace caisson::cli

@@ -4,12 +4,12 @@
 #include <string>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/change_json.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
-#include "caisson/cli/json_text.h"
-#include "caisson/cli/result_json.h"
 #include "caisson/sandbox/kept_sandbox.h"
+#include "caisson/wire/base64.h"
+#include "caisson/wire/change_json.h"
+#include "caisson/wire/json_text.h"
 
 namespace caisson::cli {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 std::string ListText(const plan::ChangeList& list) {
   std::string text;
   for (const plan::Change& change : list.changes) {
-    std::string kind = KindName(change.kind);
+    std::string kind = wire::KindName(change.kind);
     kind.resize(10, ' ');
     text += kind + Printable(change.path) + (change.type == plan::EntryType::kDirectory ? "/\n" : "\n");
   }
@@ -51,15 +51,15 @@ Result<std::string> Report(const CommandLine& line) {
   if (!json) return ListText(list);
   boost::json::object object;
   object["sandbox"] = kept.id();
-  AddChanges(list, object);
+  wire::AddChanges(list, object);
   object["patch"] = nullptr;
   object["encoding"] = nullptr;
   if (line.Has(Option::kPatch)) {
     const bool is_text = IsUtf8(patch);
-    object["patch"] = is_text ? patch : Base64(patch);
+    object["patch"] = is_text ? patch : wire::Base64(patch);
     object["encoding"] = is_text ? "utf-8" : "base64";
   }
-  return JsonLine(object);
+  return wire::JsonLine(object);
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
 #include "caisson/cli/program_folder.h"
-#include "caisson/cli/result_json.h"
 #include "caisson/cli/terminal.h"
 #include "caisson/hint/hint.h"
 #include "caisson/sandbox/sandboxes.h"
+#include "caisson/wire/result_json.h"
 
 namespace caisson::cli {
 namespace {
@@ -153,7 +153,7 @@ int PrintAfter(const RunRequest& request, const Finished& finished) {
   const int status = sandbox::ExitStatus(finished.result.outcome);
   if (request.notices == Notices::kVerbose) PrintNotice(UsageLine(finished.result));
   if (request.output == Output::kJson) {
-    const std::string result = ResultJson(finished.sandbox, finished.result, HintsFor(request, finished.result));
+    const std::string result = wire::ResultJson(finished.sandbox, finished.result, HintsFor(request, finished.result));
     return PrintOrFail(result, status, kRunFailed);
   }
   if (request.notices == Notices::kQuiet) return status;

@@ -6,7 +6,7 @@ namespace boost::json {
 class value;
 }
 
-namespace caisson::cli {
+namespace caisson::wire {
 
 // One line of JSON, newline included. Keys keep their order, numbers are written without an exponent, and what is not
 // UTF-8 becomes U+FFFD: valid JSON whatever the value holds. Source: RFC 8259.
@@ -15,4 +15,4 @@ std::string JsonLine(const boost::json::value& value);
 // Milliseconds with at most three decimals, for keys that end in _ms.
 double RoundedMilliseconds(long long nanoseconds);
 
-}  // namespace caisson::cli
+}  // namespace caisson::wire

@@ -1,11 +1,11 @@
-#include "caisson/cli/result_json.h"
+#include "caisson/wire/result_json.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <csignal>
 
-namespace caisson::cli {
+namespace caisson::wire {
 namespace {
 
 using boost::json::object;
@@ -115,13 +115,5 @@ TEST(ResultJson, KeepsControlCharactersAndZeros) {
   EXPECT_EQ(written["stdout"].as_string(), text);
 }
 
-TEST(Base64, PadsAsTheStandardSays) {
-  EXPECT_EQ(Base64(""), "");
-  EXPECT_EQ(Base64("f"), "Zg==");
-  EXPECT_EQ(Base64("fo"), "Zm8=");
-  EXPECT_EQ(Base64("foo"), "Zm9v");
-  EXPECT_EQ(Base64("foobar"), "Zm9vYmFy");
-}
-
 }  // namespace
-}  // namespace caisson::cli
+}  // namespace caisson::wire

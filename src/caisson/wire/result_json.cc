@@ -1,13 +1,14 @@
-#include "caisson/cli/result_json.h"
+#include "caisson/wire/result_json.h"
 
 #include <boost/json.hpp>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/change_json.h"
-#include "caisson/cli/json_text.h"
-#include "caisson/cli/quantity.h"
+#include "caisson/wire/base64.h"
+#include "caisson/wire/change_json.h"
+#include "caisson/wire/json_text.h"
+#include "caisson/wire/signal_name.h"
 
-namespace caisson::cli {
+namespace caisson::wire {
 namespace {
 
 std::string_view TextOf(const sandbox::CapturedOutput& output) {
@@ -46,28 +47,11 @@ boost::json::array HintArray(const std::vector<hint::Hint>& hints) {
 
 }  // namespace
 
-std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t at) -> unsigned {
-      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0U;
-    };
-    const unsigned group = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
-    out += kAlphabet[group >> 18U];
-    out += kAlphabet[group >> 12U & 63U];
-    out += i + 1 < bytes.size() ? kAlphabet[group >> 6U & 63U] : '=';
-    out += i + 2 < bytes.size() ? kAlphabet[group & 63U] : '=';
-  }
-  return out;
-}
-
-std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result,
-                       const std::vector<hint::Hint>& hints) {
+boost::json::object ResultObject(const SandboxId& sandbox, std::uint64_t step, const sandbox::CommandResult& result,
+                                 const std::vector<hint::Hint>& hints) {
   boost::json::object object;
   object["sandbox"] = sandbox.text();
-  object["step"] = 1;
+  object["step"] = step;
   object["tool"] = "run_command";
   AddOutcome(object, result.outcome);
   AddOutput(object, result);
@@ -81,7 +65,12 @@ std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& r
   object["decision"] = nullptr;
   object["hints"] = HintArray(hints);
   object["budget"] = nullptr;
-  return JsonLine(object);
+  return object;
 }
 
-}  // namespace caisson::cli
+std::string ResultJson(const SandboxId& sandbox, const sandbox::CommandResult& result,
+                       const std::vector<hint::Hint>& hints) {
+  return JsonLine(ResultObject(sandbox, 1, result, hints));
+}
+
+}  // namespace caisson::wire

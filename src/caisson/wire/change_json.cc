@@ -1,11 +1,11 @@
-#include "caisson/cli/change_json.h"
+#include "caisson/wire/change_json.h"
 
 #include <boost/json.hpp>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/result_json.h"
+#include "caisson/wire/base64.h"
 
-namespace caisson::cli {
+namespace caisson::wire {
 namespace {
 
 const char* TypeName(plan::EntryType type) {
@@ -38,12 +38,9 @@ const char* KindName(plan::ChangeKind kind) {
   return "modified";
 }
 
-void AddChanges(const std::optional<plan::ChangeList>& list, boost::json::object& object) {
-  object["files_changed"] = nullptr;
-  object["files_changed_truncated"] = list && list->truncated;
-  if (!list) return;
+boost::json::array ChangeArray(const plan::ChangeList& list) {
   boost::json::array entries;
-  for (const plan::Change& change : list->changes) {
+  for (const plan::Change& change : list.changes) {
     boost::json::object entry;
     const bool is_text = IsUtf8(change.path);
     entry["path"] = is_text ? change.path : Base64(change.path);
@@ -55,7 +52,13 @@ void AddChanges(const std::optional<plan::ChangeList>& list, boost::json::object
     if (has_size) entry["size_bytes"] = change.size_bytes;
     entries.push_back(std::move(entry));
   }
-  object["files_changed"] = std::move(entries);
+  return entries;
 }
 
-}  // namespace caisson::cli
+void AddChanges(const std::optional<plan::ChangeList>& list, boost::json::object& object) {
+  object["files_changed"] = nullptr;
+  object["files_changed_truncated"] = list && list->truncated;
+  if (list) object["files_changed"] = ChangeArray(*list);
+}
+
+}  // namespace caisson::wire

@@ -1,4 +1,4 @@
-#include "caisson/cli/json_text.h"
+#include "caisson/wire/json_text.h"
 
 #include <array>
 #include <boost/json.hpp>
@@ -7,7 +7,7 @@
 
 #include "caisson/base/utf8.h"
 
-namespace caisson::cli {
+namespace caisson::wire {
 namespace {
 
 std::string QuotedJson(std::string_view text) {
@@ -59,4 +59,4 @@ double RoundedMilliseconds(long long nanoseconds) {
   return std::round(static_cast<double>(nanoseconds) / 1000.0) / 1000.0;
 }
 
-}  // namespace caisson::cli
+}  // namespace caisson::wire

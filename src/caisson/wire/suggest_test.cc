@@ -1,8 +1,8 @@
-#include "caisson/cli/suggest.h"
+#include "caisson/wire/suggest.h"
 
 #include <gtest/gtest.h>
 
-namespace caisson::cli {
+namespace caisson::wire {
 namespace {
 
 const std::vector<std::string> kKnown = {"--memory", "--cpus", "--disk", "--tty", "--tier", "--timeout", "--env"};
@@ -25,4 +25,4 @@ TEST(NearestName, FindsNothingThatIsFar) {
 }
 
 }  // namespace
-}  // namespace caisson::cli
+}  // namespace caisson::wire
