@@ -6,7 +6,7 @@
 
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/cli/terminal.h"
 #include "caisson/wire/json_text.h"
 
@@ -14,7 +14,7 @@ namespace caisson::cli {
 namespace {
 
 os::Primitive ExaminePrograms() {
-  const Result<std::string> folder = ProgramFolder();
+  const Result<std::string> folder = os::ProgramFolder();
   std::string absent;
   for (const char* name : {"caisson-launcher"}) {
     const bool found = folder && access((*folder + "/" + name).c_str(), X_OK) == 0;

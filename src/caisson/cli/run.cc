@@ -12,7 +12,7 @@
 #include "caisson/cli/host_report.h"
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/cli/terminal.h"
 #include "caisson/hint/hint.h"
 #include "caisson/sandbox/sandboxes.h"
@@ -106,7 +106,7 @@ Result<Finished> Run(const RunRequest& request) {
   CAISSON_TRY(sandbox::SandboxSpec spec, OpenFolders(request));
   sandbox::EngineOptions options;
   options.expect = plan::Expect::kOneSandbox;
-  CAISSON_TRY(options.program_directory, ProgramFolder());
+  CAISSON_TRY(options.program_directory, os::ProgramFolder());
 
   // Declared first: a signal that waits has its usual effect only after the sandbox is gone. Watched later: the
   // launcher must not inherit a changed signal mask.

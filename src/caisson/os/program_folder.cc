@@ -1,4 +1,4 @@
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-namespace caisson::cli {
+namespace caisson::os {
 
 Result<std::string> ProgramFolder() {
   std::array<char, PATH_MAX> path{};
@@ -18,4 +18,4 @@ Result<std::string> ProgramFolder() {
   return program.substr(0, program.rfind('/'));
 }
 
-}  // namespace caisson::cli
+}  // namespace caisson::os

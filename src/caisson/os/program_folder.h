@@ -4,9 +4,9 @@
 
 #include "caisson/base/result.h"
 
-namespace caisson::cli {
+namespace caisson::os {
 
 // The folder this program was started from, where the other programs lie. Source: proc(5), /proc/self/exe.
 Result<std::string> ProgramFolder();
 
-}  // namespace caisson::cli
+}  // namespace caisson::os
