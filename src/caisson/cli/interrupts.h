@@ -14,6 +14,7 @@ class Interrupts {
   Interrupts() = default;
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
+  ~Interrupts() = default;  // the signals have their usual effect again
 
   // From here on, while this object lives, the signals wait until a command is waited for.
   Status Watch();

@@ -43,7 +43,7 @@ std::string TextTable(const std::vector<std::string>& head, const std::vector<st
 }
 
 std::string LocalTime(std::string_view time) {
-  const std::string text(time);
+  std::string text(time);
   tm parts{};
   const char* rest = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
   if (rest == nullptr || !text.ends_with('Z')) return text;
