@@ -54,6 +54,7 @@ class RightExchanges(unittest.TestCase):
             Exchange("GET", "/v1/sandboxes/web/files/a%2Fb/c", 200,
                      response_headers={"Content-Type": "application/octet-stream"}, response_body=b"\0\xff"),
             Exchange("DELETE", "/v1/sandboxes/web/files/a", 204),
+            answer("GET", "/v1/sandboxes/web/files/?list", 200, {"items": []}),
             stream(': hello\n\nid: 2,0\nevent: stdout\ndata: {"offset":0,"text":"hi"}\n\n'
                    f'id: 2,0\nevent: end\ndata: {result}\n\nid: half'),
         ):

@@ -53,8 +53,7 @@ Result<std::vector<FileEntry>> ListFolder(Http& http, std::string_view sandbox, 
     if (!item.is_object()) return Fail(NotUnderstood("an entry is no object"));
     const boost::json::object& object = item.get_object();
     entries.push_back({BytesAt(object, "name"), TextAt(object, "type"),
-                       static_cast<std::uint64_t>(IntegerAt(object, "size_bytes")),
-                       ModeAt(object)});
+                       static_cast<std::uint64_t>(IntegerAt(object, "size_bytes")), ModeAt(object)});
   }
   return entries;
 }

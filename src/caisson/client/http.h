@@ -57,6 +57,8 @@ class Http {
   explicit Http(Endpoint endpoint, Timeouts timeouts = {});
   Http(Http&&) noexcept;
   Http& operator=(Http&&) noexcept;
+  Http(const Http&) = delete;
+  Http& operator=(const Http&) = delete;
   ~Http();
 
   const Endpoint& endpoint() const;
