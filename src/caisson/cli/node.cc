@@ -1,7 +1,7 @@
 #include "caisson/cli/node.h"
 
 #include "caisson/cli/daemon_start.h"
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/client/connect.h"
 #include "caisson/os/identity.h"
 #include "caisson/sandbox/sandboxes.h"
@@ -40,7 +40,7 @@ Result<client::Endpoint> ReachNode(const CommandLine& line, const Environment& e
   CAISSON_CHECK_OK(os::RequireRoot("use the daemon of this host"));
   CAISSON_TRY(const bool answers, NodeAnswers(address.endpoint));
   if (answers) return std::move(address.endpoint);
-  CAISSON_TRY(const std::string folder, ProgramFolder());
+  CAISSON_TRY(const std::string folder, os::ProgramFolder());
   CAISSON_CHECK_OK(StartDaemon({.program = folder + "/caisson",
                                 .arguments = {"serve", "--idle-exit", "15m"},
                                 .folder = sandbox::kRuntimeDirectory,

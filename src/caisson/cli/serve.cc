@@ -5,7 +5,7 @@
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/cli/serve_request.h"
 #include "caisson/os/identity.h"
 
@@ -16,7 +16,7 @@ namespace {
 Status Serve(const CommandLine& line) {
   CAISSON_TRY(std::vector<std::string> words, DaemonArguments(line));
   CAISSON_CHECK_OK(os::RequireRoot("be the daemon of this host"));
-  CAISSON_TRY(const std::string folder, ProgramFolder());
+  CAISSON_TRY(const std::string folder, os::ProgramFolder());
   words.insert(words.begin(), folder + "/caisson-daemon");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

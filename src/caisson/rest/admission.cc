@@ -20,6 +20,11 @@ std::optional<Reply> CheckDoor(const RequestHead& head, const Door& door) {
     return Problem(421, Error(Code::kInvalidArgument, "the request is for another host")
                             .Remedy("use http://127.0.0.1:" + std::to_string(door.port)));
   }
+  for (const std::string_view name : {"idempotency-key", "last-event-id", "range", "expect"}) {
+    if (head.CountOf(name) > 1) {
+      return Problem(400, Error(Code::kInvalidArgument, "the field " + std::string(name) + " is there twice"));
+    }
+  }
   if (head.CountOf("origin") == 0) return std::nullopt;
   const std::optional<std::string> origin = head.One("origin");
   if (is_tcp && origin && IsSameOrigin(*origin, *host)) return std::nullopt;

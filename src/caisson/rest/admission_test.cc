@@ -129,6 +129,13 @@ TEST(Admit, WantsTheRightKindOfBody) {
   EXPECT_EQ(with("POST", "/v1/sandboxes", {{"content-type", "application/json"}, {"expect", "miracles"}}, 2), 417);
 }
 
+TEST(Admit, WantsEachFieldOnce) {
+  for (const char* name : {"idempotency-key", "last-event-id", "range"}) {
+    EXPECT_EQ(Status(Head("GET", "/healthz", {{name, "a"}, {name, "b"}})), 400) << name;
+    EXPECT_EQ(Status(Head("GET", "/healthz", {{name, "a"}})), 0) << name;
+  }
+}
+
 TEST(Admit, BoundsTheTarget) {
   EXPECT_EQ(Status(Head("GET", "/healthz?" + std::string(KiB(8).value, 'x'))), 414);
   RequestHead old = Head("GET", "/healthz");

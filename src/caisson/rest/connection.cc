@@ -37,25 +37,6 @@ Error TooSlow(const char* what) {
 
 }  // namespace
 
-// What one request has of the memory for bodies.
-struct Connection::BodyShare {
-  explicit BodyShare(Core& the_core) : core(the_core) {}
-  BodyShare(const BodyShare&) = delete;
-  BodyShare& operator=(const BodyShare&) = delete;
-  ~BodyShare() { core.body_bytes -= taken; }
-
-  bool Grow(std::uint64_t bytes) {
-    if (bytes <= taken) return true;
-    if (core.body_bytes + (bytes - taken) > core.limits.all_bodies.value) return false;
-    core.body_bytes += bytes - taken;
-    taken = bytes;
-    return true;
-  }
-
-  Core& core;
-  std::uint64_t taken = 0;
-};
-
 Connection::Connection(Core& core, Socket socket, Door door)
     : core_(core),
       socket_(std::move(socket)),
@@ -216,7 +197,7 @@ Awaitable<Connection::Next> Connection::ServeOne() {
     if (gone_) co_return Next::kClose;
     admitted.request.body = parser.MoveBody();
   }
-  co_return co_await Answer(admitted, next);
+  co_return co_await Answer(admitted, share, next);
 }
 
 Awaitable<std::optional<Reply>> Connection::ReadMoreOfBody(std::chrono::steady_clock::time_point end) {

@@ -46,7 +46,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   enum class Progress : std::uint8_t { kDone, kEnd, kTimeout, kTooLarge, kMalformed };
   enum class Next : std::uint8_t { kAnother, kClose };
-  struct BodyShare;
 
   // connection.cc: reading
   Awaitable<bool> AwaitRequest();
@@ -60,7 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Awaitable<void> CloseGently();
 
   // connection_answer.cc: calling and answering
-  Awaitable<Next> Answer(Admitted& admitted, Next next);
+  Awaitable<Next> Answer(Admitted& admitted, BodyShare& share, Next next);
   Awaitable<Result<rest::Answer>> Handle(const Admitted& admitted, const std::string& key);
   Awaitable<std::optional<Reply>> AwaitPending(PendingReply& pending, const std::string& key);
   Awaitable<Next> SendReply(const Reply& reply, Admitted::Want want, Next next);

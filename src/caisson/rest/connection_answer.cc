@@ -23,9 +23,12 @@ std::string KeyOf(const Request& request) {
 
 }  // namespace
 
-Awaitable<Connection::Next> Connection::Answer(Admitted& admitted, Next next) {
+Awaitable<Connection::Next> Connection::Answer(Admitted& admitted, BodyShare& share, Next next) {
   const std::string key = KeyOf(admitted.request);
   Result<rest::Answer> answer = co_await Handle(admitted, key);
+  // The answer may take hours, and has no use for the body.
+  admitted.request.body = std::string();
+  share.Release();
   if (!answer) co_return co_await SendReply(Problem(answer.error()), admitted.want, next);
   if (const Reply* reply = std::get_if<Reply>(&*answer)) co_return co_await SendReply(*reply, admitted.want, next);
   if (StreamReply* stream = std::get_if<StreamReply>(&*answer)) {

@@ -49,7 +49,7 @@ struct Core {
         keys(std::move(the_keys)),
         mailbox(std::make_shared<Mailbox>(io)),
         calls({limits.workers, limits.waiting, limits.workers_of_one, limits.waiting_of_one}),
-        follow_ups({limits.followers, 2 * limits.connections, 1 + limits.followers / 2, 2 * limits.connections}) {}
+        follow_ups({limits.followers, 2 * limits.connections, (limits.followers + 3) / 4, 2 * limits.connections}) {}
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
   ~Core() { mailbox->Close(); }
@@ -70,6 +70,29 @@ struct Core {
 
   Workers calls;       // of new requests: with room for some
   Workers follow_ups;  // of requests that were let in: with room for all
+};
+
+// What one request has of the memory for bodies.
+class BodyShare {
+ public:
+  explicit BodyShare(Core& core) : core_(core) {}
+  BodyShare(const BodyShare&) = delete;
+  BodyShare& operator=(const BodyShare&) = delete;
+  ~BodyShare() { Release(); }
+
+  // False when there is not so much.
+  bool Grow(std::uint64_t bytes) {
+    if (bytes <= taken_) return true;
+    if (core_.body_bytes + (bytes - taken_) > core_.limits.all_bodies.value) return false;
+    core_.body_bytes += bytes - taken_;
+    taken_ = bytes;
+    return true;
+  }
+  void Release() { core_.body_bytes -= std::exchange(taken_, 0); }
+
+ private:
+  Core& core_;
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace caisson::rest

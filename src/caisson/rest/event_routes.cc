@@ -5,7 +5,6 @@
 #include "caisson/base/units.h"
 #include "caisson/rest/event_text.h"
 #include "caisson/rest/infos_json.h"
-#include "caisson/rest/limits.h"
 #include "caisson/rest/problem.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/routes.h"
@@ -19,11 +18,12 @@ constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62U;
 // What happens on the node, for as long as the client listens.
 class NodeEvents final : public StreamSource {
  public:
-  explicit NodeEvents(std::unique_ptr<service::EventFollower> follower) : follower_(std::move(follower)) {}
+  NodeEvents(std::unique_ptr<service::EventFollower> follower, Bytes piece)
+      : follower_(std::move(follower)), piece_(piece.value) {}
 
   Result<Piece> Next() override {
     Piece piece;
-    while (piece.bytes.size() < ServerLimits{}.stream_piece.value) {
+    while (piece.bytes.size() < piece_) {
       const std::optional<service::Event> event = follower_->Next();
       if (!event) break;
       std::string data = wire::JsonLine(EventObject(*event));
@@ -37,6 +37,7 @@ class NodeEvents final : public StreamSource {
 
  private:
   std::unique_ptr<service::EventFollower> follower_;
+  std::size_t piece_;
 };
 
 }  // namespace
@@ -55,7 +56,7 @@ Result<Answer> FollowEvents(const Node& node, const Request& request) {
   StreamReply reply;
   reply.head.content_type = "text/event-stream";
   reply.silence = kSilenceComment;
-  reply.source = std::make_unique<NodeEvents>(std::move(follower));
+  reply.source = std::make_unique<NodeEvents>(std::move(follower), node.stream_piece);
   return reply;
 }
 

@@ -30,7 +30,7 @@ struct ServerLimits {
   std::uint32_t waiting_of_one = 256;      // calls that wait for one sandbox; more: 503
   std::chrono::milliseconds wait{10'000};  // of a call for its worker; then 503
 
-  std::uint32_t followers = 4;                       // threads that read output and results for requests that go on
+  std::uint32_t followers = 8;                       // threads that read output and results of requests that go on
   std::chrono::milliseconds stream_silence{15'000};  // then an event stream sends a comment
   Bytes stream_piece = KiB(32);  // of output read ahead for one client: at most 256 KiB once it is written as JSON
   std::chrono::milliseconds stop_time{10'000};  // that requests have to finish when the server stops

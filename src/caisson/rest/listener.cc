@@ -82,10 +82,9 @@ Result<Listener> ListenUnix(const std::string& path) {
   const std::string made = path + "~";
   auto made_address = UnixAddress(made);
   const bool renames = made_address.has_value();
-  if (renames && unlink(made.c_str()) != 0 && errno != ENOENT) {
-    return Fail(Error::FromErrno(errno, "cannot remove " + Quoted(made)));
-  }
-  if (!renames) (void)unlink(path.c_str());
+  if (renames) CAISSON_CHECK_OK(CheckPlace(made, *made_address));
+  // Nobody answers there, as was just seen.
+  (void)unlink(renames ? made.c_str() : path.c_str());
   sockaddr_un& place = renames ? *made_address : address;
   if (bind(socket.get(), AddressOf(&place), sizeof place) != 0 || listen(socket.get(), kBacklog) != 0) {
     return Fail(Error::FromErrno(errno, "cannot listen at " + Quoted(path)));

@@ -61,6 +61,9 @@ TEST_F(ListenerTest, NeverRemovesAnythingElse) {
     EXPECT_EQ(listener.error().code(), Code::kAlreadyExists);
     EXPECT_TRUE(std::filesystem::exists(folder_ + name));
   }
+  std::ofstream(folder_ + "/t~") << "precious";
+  EXPECT_FALSE(ListenUnix(folder_ + "/t"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/t~"));
   const auto mine = ListenUnix(folder_ + "/s");
   ASSERT_TRUE(mine);
   std::filesystem::remove(folder_ + "/s");

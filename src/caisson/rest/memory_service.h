@@ -39,6 +39,8 @@ class MemoryService final : public service::Service {
   std::size_t Cancels();
   void AwaitCancels(std::size_t count);
   std::size_t Followers();
+  // Bytes of output that were given out.
+  std::uint64_t TakenByFollowers();
   std::size_t CallCount();
   // The next Create fails so.
   void FailCreate(Error error);
@@ -85,6 +87,8 @@ class MemoryService final : public service::Service {
  private:
   struct Command;
   struct Shared;  // followers keep it
+  class Output;
+  class Events;
 
   // The sandbox, once it is not held; locked.
   Result<service::SandboxInfo*> Find(const service::Caller& caller, std::string_view sandbox,

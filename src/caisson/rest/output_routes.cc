@@ -5,7 +5,6 @@
 
 #include "caisson/rest/event_text.h"
 #include "caisson/rest/infos_json.h"
-#include "caisson/rest/limits.h"
 #include "caisson/rest/problem.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/routes.h"
@@ -15,16 +14,16 @@ namespace caisson::rest {
 namespace {
 
 constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62U;
-constexpr std::size_t kPiece = ServerLimits{}.stream_piece.value;
 
 enum class Follow : std::uint8_t { kNo, kYes };
 
 // The output of one command as events, then its result.
 class EventSource final : public StreamSource {
  public:
-  EventSource(service::Service& service, const Request& request, std::unique_ptr<service::OutputFollower> follower,
+  EventSource(const Node& node, const Request& request, std::unique_ptr<service::OutputFollower> follower,
               OutputEvents events, Follow follow)
-      : service_(service),
+      : service_(node.service),
+        piece_(node.stream_piece.value),
         caller_(request.caller),
         sandbox_(request.sandbox),
         command_(request.command),
@@ -34,7 +33,7 @@ class EventSource final : public StreamSource {
 
   Result<Piece> Next() override {
     while (!read_all_) {
-      CAISSON_TRY(const std::optional<service::OutputFollower::Chunk> chunk, follower_->Next(kPiece));
+      CAISSON_TRY(const std::optional<service::OutputFollower::Chunk> chunk, follower_->Next(piece_));
       if (chunk) {
         std::string text = events_.Write(*chunk);
         if (text.empty()) continue;
@@ -61,6 +60,7 @@ class EventSource final : public StreamSource {
 
  private:
   service::Service& service_;
+  std::size_t piece_;
   service::Caller caller_;
   std::string sandbox_;
   std::string command_;
@@ -73,12 +73,12 @@ class EventSource final : public StreamSource {
 // The bytes of one stream as they are. Bytes that are no longer kept end it without its end.
 class RawSource final : public StreamSource {
  public:
-  RawSource(std::unique_ptr<service::OutputFollower> follower, service::Stream stream, Follow follow)
-      : follower_(std::move(follower)), stream_(stream), follow_(follow) {}
+  RawSource(std::unique_ptr<service::OutputFollower> follower, service::Stream stream, Follow follow, Bytes piece)
+      : follower_(std::move(follower)), stream_(stream), follow_(follow), piece_(piece.value) {}
 
   Result<Piece> Next() override {
     while (true) {
-      CAISSON_TRY(std::optional<service::OutputFollower::Chunk> chunk, follower_->Next(kPiece));
+      CAISSON_TRY(std::optional<service::OutputFollower::Chunk> chunk, follower_->Next(piece_));
       if (!chunk) return Piece{.bytes = {}, .last = follower_->Finished() || follow_ == Follow::kNo};
       if (chunk->stream != stream_) continue;
       if (chunk->dropped > 0) return Fail(Error(Code::kUnavailable, "a part of the output is not kept any more"));
@@ -92,6 +92,7 @@ class RawSource final : public StreamSource {
   std::unique_ptr<service::OutputFollower> follower_;
   service::Stream stream_;
   Follow follow_;
+  std::size_t piece_;
 };
 
 Reply NotAcceptable(const char* type) {
@@ -107,7 +108,7 @@ Result<Answer> FollowRaw(const Node& node, const Request& request, service::Stre
                                                        is_stdout ? from : kMostOffset, is_stdout ? kMostOffset : from));
   StreamReply reply;
   reply.head.content_type = "application/octet-stream";
-  reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow);
+  reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow, node.stream_piece);
   return reply;
 }
 
@@ -134,8 +135,7 @@ Result<Answer> FollowOutput(const Node& node, const Request& request) {
   StreamReply reply;
   reply.head.content_type = "text/event-stream";
   reply.silence = kSilenceComment;
-  reply.source =
-      std::make_unique<EventSource>(node.service, request, std::move(follower), OutputEvents(out, err), follow);
+  reply.source = std::make_unique<EventSource>(node, request, std::move(follower), OutputEvents(out, err), follow);
   return reply;
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "caisson/base/result.h"
+#include "caisson/base/units.h"
 #include "caisson/rest/reply.h"
 #include "caisson/rest/request.h"
 #include "caisson/service/caller.h"
@@ -19,6 +20,7 @@ struct Node {
   service::Service& service;
   std::string_view version;  // of this program
   std::string_view openapi;  // the text of the interface's description
+  Bytes stream_piece;        // of output read ahead for one client
 };
 
 // Answers one request. Blocks as the service does; called from many threads.

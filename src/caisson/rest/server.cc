@@ -36,7 +36,7 @@ bool IsPassing(int errno_value) { return errno_value == EINTR || errno_value == 
 struct Server::State {
   State(const ServerOptions& options, service::Service& service, std::string the_version)
       : version(std::move(the_version)),
-        core(options.limits, Node{service, version, options.openapi}, options.keys),
+        core(options.limits, Node{service, version, options.openapi, options.limits.stream_piece}, options.keys),
         guard(core.io.get_executor()) {}
 
   void Run();

@@ -113,12 +113,13 @@ TEST_F(RestStreams, ASlowClientStopsNobody) {
   std::string line;
   while (line.size() < MiB(1).value) line += "a line of the output\n";
   Client slow = Connect();
-  ASSERT_TRUE(slow.Send(RequestText("GET", output_, kEvents)));
+  ASSERT_TRUE(slow.Send(RequestText("GET", output_, std::string(kEvents) + "Connection: close\r\n")));
   EXPECT_FALSE(slow.ReceiveUntil("\r\n\r\n").empty());
   for (int i = 0; i < 20; ++i) service_.Print(command_, Stream::kStdout, line);
   // One that reads gets everything meanwhile, and the calls are answered.
   const std::string whole = Ask(RequestText("GET", output_ + "?stream=stdout&follow=false", kOctets)).body;
   EXPECT_EQ(whole.size(), 20 * line.size());
+  EXPECT_LT(service_.TakenByFollowers() - whole.size(), MiB(2).value) << "nothing is read ahead but what sockets hold";
   EXPECT_EQ(Ask(RequestText("GET", "/v1/sandboxes/one")).status, 200);
   service_.End(command_, sandbox::Exited{0});
   EXPECT_NE(slow.ReceiveAll().find("event: end"), std::string::npos) << "it gets all in the end";
