@@ -59,8 +59,8 @@ Attempt FollowOnce(const Endpoint& endpoint, const std::string& target, const Fo
                         .accept = "text/event-stream",
                         .headers = {{"Last-Event-ID", std::to_string(from.out) + "," + std::to_string(from.err)}}};
   const auto take_event = [&](StreamEvent&& event) {
-    Result<bool> last = order.Take(event, sink);
-    if (!last) taken = Fail(std::move(last).error());
+    const Result<bool> last = order.Take(event, sink);
+    if (!last) taken = Fail(last.error());
     return taken.has_value() && !*last;
   };
   const auto take_bytes = [&](std::string_view bytes) {

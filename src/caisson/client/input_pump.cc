@@ -45,10 +45,10 @@ Result<Go> Send(Http& http, const std::string& sandbox, const std::string& comma
       if (*taken > 0) continue;
     } else if (IsOver(taken.error())) {
       return Go::kEnd;
-    } else if (!IsRefused(taken.error()) && taken.error().code() != Code::kResourceExhausted) {
-      return Fail(taken.error());  // how much of it arrived is not known, so it is not sent again
-    } else if (give_up.Passed()) {
-      return Fail(taken.error());
+    } else {
+      // How much arrived of what was sent is not known, so it is not sent again.
+      const bool is_unsent = IsRefused(taken.error()) || taken.error().code() == Code::kResourceExhausted;
+      if (!is_unsent || give_up.Passed()) return Fail(taken.error());
     }
     if (Await(-1, stop, static_cast<int>(kPause.count())) == Go::kEnd) return Go::kEnd;
   }

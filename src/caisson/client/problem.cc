@@ -50,11 +50,13 @@ std::string TextOf(const boost::json::object& object, const char* key) {
   return text == nullptr ? std::string() : std::string(*text);
 }
 
+// What adds to an error takes one that is about to go, and changes it in place.
 Error WithDetails(Error error, const boost::json::object& problem) {
   const boost::json::value* details = problem.if_contains("details");
   if (details == nullptr || !details->is_object()) return error;
   for (const boost::json::key_value_pair& one : details->get_object()) {
-    if (one.value().is_string()) (void)std::move(error).Detail(one.key(), std::string(one.value().get_string()));
+    if (one.value().is_string())
+      (void)static_cast<Error&&>(error).Detail(one.key(), std::string(one.value().get_string()));
   }
   return error;
 }
@@ -79,7 +81,8 @@ Error ErrorOfReply(unsigned status, std::string_view body) {
   if (message.empty() || !code) return Unexplained(status);
   Error error = Error(*code, message).Because(TextOf(problem, "cause")).Remedy(TextOf(problem, "remediation"));
   const boost::json::value* retryable = problem.if_contains("retryable");
-  if (retryable != nullptr && retryable->is_bool() && retryable->get_bool()) (void)std::move(error).Retryable();
+  if (retryable != nullptr && retryable->is_bool() && retryable->get_bool())
+    (void)static_cast<Error&&>(error).Retryable();
   return WithDetails(std::move(error), problem);
 }
 
