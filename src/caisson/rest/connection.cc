@@ -68,7 +68,7 @@ void Connection::Stop() {
 void Connection::Abort() {
   gone_ = true;
   error_code ignored;
-  socket_.close(ignored);
+  ignored = socket_.close(ignored);
   Wake();
 }
 
@@ -80,7 +80,7 @@ void Connection::Arm(milliseconds time) {
     if (ec || !self || self->armed_ != number) return;
     self->timed_out_ = true;
     error_code ignored;
-    self->socket_.cancel(ignored);
+    ignored = self->socket_.cancel(ignored);
   });
 }
 
@@ -248,7 +248,7 @@ Awaitable<std::optional<Reply>> Connection::ReadBody(const RequestHead& head, By
 // The client reads an answer only if what it still sends does not make the kernel drop the connection.
 Awaitable<void> Connection::CloseGently() {
   error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  ignored = socket_.shutdown(Socket::shutdown_send, ignored);
   if (lingers_ && !gone_) {
     Arm(kLingerTime);
     std::size_t dropped = 0;
@@ -260,7 +260,7 @@ Awaitable<void> Connection::CloseGently() {
     }
     Disarm();
   }
-  socket_.close(ignored);
+  ignored = socket_.close(ignored);
   Leave();
 }
 

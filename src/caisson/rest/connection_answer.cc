@@ -173,7 +173,7 @@ Awaitable<void> Connection::EndWatch() {
   ends_watch_ = true;
   if (watching_) {
     error_code ignored;
-    socket_.cancel(ignored);
+    ignored = socket_.cancel(ignored);
   }
   while (watching_) (void)co_await AwaitWake(kLong);
 }

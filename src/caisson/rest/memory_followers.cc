@@ -13,6 +13,8 @@ class MemoryService::Output final : public service::OutputFollower {
       : shared_(std::move(shared)), command_(std::move(command)), next_{out, err} {
     ++shared_->followers;
   }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
   ~Output() override {
     const std::lock_guard lock(shared_->mutex);
     --shared_->followers;

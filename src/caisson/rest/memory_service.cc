@@ -112,7 +112,7 @@ void MemoryService::EndLocked(Command& command, sandbox::Outcome outcome, Calls&
   TakeAll(command.readers, calls);
 }
 
-void MemoryService::End(const std::string& command, sandbox::Outcome outcome) {
+void MemoryService::End(const std::string& command, const sandbox::Outcome& outcome) {
   Calls calls;
   {
     const std::lock_guard lock(shared_->mutex);

@@ -31,7 +31,7 @@ class MemoryService final : public service::Service {
   void Print(const std::string& command, service::Stream stream, std::string_view bytes);
   // The first bytes are kept no more.
   void Drop(const std::string& command, std::uint64_t bytes);
-  void End(const std::string& command, sandbox::Outcome outcome);
+  void End(const std::string& command, const sandbox::Outcome& outcome);
   std::string InputOf(const std::string& command);
   void AddEvent(const std::string& type);
   void SetNotReady(std::string reason);

@@ -115,8 +115,7 @@ Status QueryReader::Finish() {
     if (std::find(known_.begin(), known_.end(), parameter.name) != known_.end()) continue;
     Error error = About(parameter.name, "is not known here");
     const std::optional<std::string> nearest = wire::NearestName(parameter.name, known_);
-    if (nearest) (void)std::move(error).Remedy("did you mean " + Quoted(*nearest) + "?");
-    Keep(std::move(error));
+    Keep(nearest ? Error(std::move(error).Remedy("did you mean " + Quoted(*nearest) + "?")) : std::move(error));
   }
   if (mistake_) return Fail(*mistake_);
   return {};

@@ -86,7 +86,7 @@ void Server::State::Take(os::Fd socket, const Listener& listener) {
   const int family = listener.kind == Door::Kind::kTcp ? AF_INET : AF_UNIX;
   error_code ec;
   Socket taken(core.io);
-  taken.assign(asio::generic::stream_protocol(family, 0), socket.get(), ec);
+  ec = taken.assign(asio::generic::stream_protocol(family, 0), socket.get(), ec);
   if (ec) return;
   (void)socket.Release();
   auto connection = std::make_shared<Connection>(core, std::move(taken), std::move(*door));
@@ -114,7 +114,7 @@ void Server::State::BeginStop() {
   core.stopping = true;
   for (Descriptor& descriptor : arrivals) {
     error_code ignored;
-    descriptor.close(ignored);
+    ignored = descriptor.close(ignored);
   }
   for (const Listener& listener : listeners) RemoveSocketFile(listener);
   const std::vector<Connection*> open(core.connections.begin(), core.connections.end());

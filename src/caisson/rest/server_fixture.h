@@ -63,6 +63,8 @@ std::string JsonRequest(std::string_view method, std::string_view target, std::s
 class ServerTest : public ::testing::Test {
  protected:
   ServerTest();
+  ServerTest(const ServerTest&) = delete;
+  ServerTest& operator=(const ServerTest&) = delete;
   ~ServerTest() override;
 
   void Start(ServerLimits limits = {});
