@@ -329,7 +329,8 @@ Status NodeService::CloseInput(const Caller& caller, std::string_view sandbox, s
 
 Status NodeService::Signal(const Caller& caller, std::string_view sandbox, std::string_view command, int signal) {
   CAISSON_TRY(const auto running, Running(caller, sandbox, command));
-  return running->Signal(signal);
+  // While the sandbox runs: a frozen guest does not answer, and one that does not is taken for lost.
+  return running.owner->Use<void>([&](sandbox::Sandbox& /*box*/) { return running->Signal(signal); });
 }
 
 Status NodeService::Cancel(const Caller& caller, std::string_view sandbox, std::string_view command) {
