@@ -195,8 +195,9 @@ class Server {
     if (door_) {
       const auto take = [&](const plan::Ticket& ticket, os::Fd& folder) {
         auto left = door_->Take(ticket);
-        if (left) folder = *std::move(left);
-        return left.has_value();
+        if (!left) return false;
+        folder = *std::move(left);
+        return true;
       };
       if (has_image && !take(plan.image_ticket, inputs.image)) return StepError{Step::kImage, ENOENT, {}};
       if (has_workspace && !take(plan.workspace_ticket, inputs.workspace)) {

@@ -98,7 +98,10 @@ Result<std::size_t> SpooledCommand::WriteInput(std::string_view bytes) {
   if (n < 0 && errno != EAGAIN && errno != EINTR) {
     return Fail(Error(Code::kConflict, "the command does not read its input any more"));
   }
-  return n < 0 ? std::size_t{0} : static_cast<std::size_t>(n);
+  if (n <= 0) return std::size_t{0};
+  const std::lock_guard lock(mutex_);
+  silent_from_ = Clock::now() + kSilence;
+  return static_cast<std::size_t>(n);
 }
 
 Status SpooledCommand::CloseInput() {
@@ -211,7 +214,8 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
   }
   {
     const std::lock_guard lock(mutex_);
-    waits_for_input_ = input_.valid() && state_->instance->WaitsForInput(*state_->started.leaf, input_.get());
+    waits_for_input_ = input_.valid() && Clock::now() >= silent_from_ &&
+                       state_->instance->WaitsForInput(*state_->started.leaf, input_.get());
   }
   Decide(Verdict::kTimedOut);
   return std::nullopt;

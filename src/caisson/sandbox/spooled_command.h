@@ -82,6 +82,7 @@ class SpooledCommand {
   std::optional<Clock::duration> left_;  // while it is frozen
   Verdict verdict_;
   std::optional<Clock::time_point> killed_at_;
+  Clock::time_point silent_from_;  // the last bytes count as just given until then
   bool waits_for_input_ = false;
   bool over_ = false;
 

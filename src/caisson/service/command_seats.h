@@ -12,6 +12,7 @@ class CommandSeats {
   explicit CommandSeats(std::uint32_t most) : most_(most) {}
   CommandSeats(const CommandSeats&) = delete;
   CommandSeats& operator=(const CommandSeats&) = delete;
+  ~CommandSeats() = default;
 
   struct GiveBack {
     void operator()(CommandSeats* seats) const { --seats->taken_; }

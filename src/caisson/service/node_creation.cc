@@ -119,6 +119,18 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
   return made;
 }
 
+Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner) {
+  {
+    const std::unique_lock lock(owners_mutex_);
+    owners_.emplace(owner->id(), owner);
+  }
+  Status begun = owner->Begin(caller.name);
+  if (begun) return begun;
+  const std::string reason = "it could not be recorded: " + begun.error().message();
+  if (owner->End(Lifecycle::kDeleted, reason, caller.name)) Forget(owner->id());
+  return begun;
+}
+
 Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest& request, const SandboxId& id) {
   const UnixMs at = Now();
   const Settings settings = SettingsOf(request);
@@ -168,16 +180,7 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
       SandboxOwner::Description{
           .id = id, .settings = settings, .idle_timeout = request.idle_timeout, .state = Lifecycle::kPending},
       *std::move(box));
-  // Before anybody hears that it runs: it can be deleted from then on.
-  {
-    const std::unique_lock lock(owners_mutex_);
-    owners_.emplace(id, owner);
-  }
-  if (const Status begun = owner->Begin(caller.name); !begun) {
-    const std::string reason = "it could not be recorded: " + begun.error().message();
-    if (owner->End(Lifecycle::kDeleted, reason, caller.name)) Forget(id);
-    return Fail(begun.error());
-  }
+  CAISSON_CHECK_OK(Begin(caller, owner));
   return Describe(id);
 }
 

@@ -86,6 +86,8 @@ class NodeService : public Service {
   Result<std::optional<SandboxInfo>> Repeated(const Caller& caller, const CreateRequest& request);
   Status Admit();
   Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
+  // It has an owner before anybody hears that it runs: it can be deleted from then on.
+  Status Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner);
 
   Result<SandboxId> Resolve(std::string_view sandbox) const;
   Result<SandboxInfo> Describe(const SandboxId& id) const;

@@ -265,7 +265,7 @@ Status SandboxOwner::Pause(const Caller& caller) {
   for (const auto& command : running) {
     if (command->command() != nullptr) command->command()->Pause();
   }
-  const Status frozen = box_->Freeze(Deadline::In(kFreezePatience));
+  Status frozen = box_->Freeze(Deadline::In(kFreezePatience));
   if (frozen) return ChangeState(Lifecycle::kPaused, {}, caller.name);
   (void)box_->Thaw(Deadline::In(kFreezePatience));
   for (const auto& command : running) {
@@ -280,7 +280,7 @@ Status SandboxOwner::Resume(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
   CAISSON_CHECK_OK(ChangeState(Lifecycle::kResuming, {}, caller.name, kFreezePatience * 2));
-  if (const Status thawed = box_->Thaw(Deadline::In(kFreezePatience)); !thawed) {
+  if (Status thawed = box_->Thaw(Deadline::In(kFreezePatience)); !thawed) {
     CAISSON_CHECK_OK(
         ChangeState(Lifecycle::kPaused, "it could not be resumed: " + thawed.error().message(), caller.name));
     return thawed;
