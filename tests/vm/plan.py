@@ -94,6 +94,7 @@ STEPS = (
     Step("integration.posture", "*/0", kernels=NEWER),
     Step("integration.keep", "*ShowsWhatChanged/btrfs:*IsNobodysLeftOver/btrfs"),
     Step("integration.lifecycle", "*AKilledLauncher*:*TheEngineHolds*:*TheStorageProcess*"),
+    Step("integration.takeover"),
     Step("integration.changes_run", "*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:*WriteThroughAMapping_*",
          kernels=OLDER),
     Step("integration.changes_library", "*AreThoseOfOneCommand/*:*ThroughAMapping/*"),
@@ -120,5 +121,7 @@ LEFT_OUT = {
     r"integration[.]canaries": "tests the tests' own canaries, which live beside every test here too",
     r"integration[.]demo": "shows what the others test",
     r"integration[.]host_state": "tests the tests' own count of left-overs",
+    r"integration[.]node_.*": "needs packages of Python that the machine does not have; integration.takeover stands for it",
+    r"launcher[.](door|launch_request|succession)_test": "the kernel has no part in it",
     r"integration[.]real_work": "projects that the machine does not have",
 }
