@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   const Expect expect = argument == "engines" ? Expect::kEngines
                         : argument == "many"  ? Expect::kManySandboxes
                                               : Expect::kOneSandbox;
+  umask(0022);  // images and layers have the modes they are given, whoever starts this
   setsid();  // a signal to the caller's terminal group must not end the process that cleans up
   caisson::launcher::ServerInputs inputs{Fd(3), Fd(4), Fd(5), Fd(expect == Expect::kEngines ? 6 : -1)};
   return caisson::launcher::RunServer(std::move(inputs), expect);

@@ -3,6 +3,7 @@
 #                [LIBS ...]             CMake libraries from elsewhere
 #                [PROTOS x.proto ...]   compiled to caisson/<name>/x.pb.h
 #                SOURCES ... HEADERS ...
+#                [PRIVATE_HEADERS ...]  no other module includes them; they may include what is slow to compile
 #                [TESTS x_test.cc ...]  each becomes the test <name>.x_test, label unit
 #                [TEST_DEPS ...]        modules that only the tests use
 #                [TEST_SOURCES ...])    sources linked into every test of the module
@@ -10,7 +11,7 @@
 # Makes the static library caisson_<name>, alias caisson::<name>.
 function(caisson_module)
   cmake_parse_arguments(PARSE_ARGV 0 M "" "NAME;LAYER"
-                        "DEPS;LIBS;PROTOS;SOURCES;HEADERS;TESTS;TEST_DEPS;TEST_SOURCES")
+                        "DEPS;LIBS;PROTOS;SOURCES;HEADERS;PRIVATE_HEADERS;TESTS;TEST_DEPS;TEST_SOURCES")
   if(NOT M_NAME OR NOT DEFINED M_LAYER OR M_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "caisson_module: needs NAME and LAYER; not understood: '${M_UNPARSED_ARGUMENTS}'")
   endif()
@@ -18,7 +19,7 @@ function(caisson_module)
 
   set(library caisson_${M_NAME})
   if(M_SOURCES OR M_PROTOS)
-    add_library(${library} STATIC ${M_SOURCES} ${M_HEADERS})
+    add_library(${library} STATIC ${M_SOURCES} ${M_HEADERS} ${M_PRIVATE_HEADERS})
     set(reach PUBLIC)
   else()
     add_library(${library} INTERFACE ${M_HEADERS})

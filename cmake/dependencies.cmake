@@ -26,3 +26,9 @@ add_library(sqlite::sqlite STATIC IMPORTED)
 set_target_properties(sqlite::sqlite PROPERTIES IMPORTED_LOCATION ${CAISSON_SQLITE}
                                                 INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_SQLITE_INCLUDE}
                                                 INTERFACE_LINK_LIBRARIES "Threads::Threads;m;${CMAKE_DL_LIBS}")
+
+# The system's own: Debian's packages of Python modules (yaml, jsonschema) are for that one.
+find_program(CAISSON_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT CAISSON_PYTHON)
+  find_program(CAISSON_PYTHON NAMES python3 REQUIRED)
+endif()

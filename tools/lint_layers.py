@@ -2,7 +2,8 @@
 """Refuses includes that a module has not declared.
 
 A file of src/caisson/x may include "caisson/y/..." only when y is x itself or stands in DEPS of x's caisson_module()
-(TEST_DEPS counts for *_test.cc). A header may not include a library that is slow to compile; its .cc files may.
+(TEST_DEPS counts for *_test.cc). A header may not include a library that is slow to compile; .cc files may, and so may
+PRIVATE_HEADERS, which no other module includes.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 HEAVY = ("boost/", "CLI/", "google/protobuf/", "sqlite3.h")
-KEYWORDS = {"NAME", "LAYER", "DEPS", "LIBS", "PROTOS", "SOURCES", "HEADERS", "TESTS", "TEST_DEPS", "TEST_SOURCES"}
+KEYWORDS = {"NAME", "LAYER", "DEPS", "LIBS", "PROTOS", "SOURCES", "HEADERS", "PRIVATE_HEADERS", "TESTS", "TEST_DEPS", "TEST_SOURCES"}
 # Folders on an include root with these names would hide the system's headers.
 RESERVED_FOLDERS = {"linux", "sys", "asm", "net", "netinet"}
 
@@ -30,7 +31,17 @@ def declared(cmake_text):
     return words
 
 
+def private_headers(root):
+    """The headers that only their own module may include, as they stand in an include."""
+    found = set()
+    for description in (root / "src" / "caisson").glob("*/CMakeLists.txt"):
+        names = declared(description.read_text()).get("PRIVATE_HEADERS", [])
+        found |= {f"caisson/{description.parent.name}/{name}" for name in names}
+    return found
+
+
 def findings_in(root):
+    private = private_headers(root)
     for module in sorted(path for path in (root / "src" / "caisson").iterdir() if path.is_dir()):
         files = sorted(path for path in module.rglob("*") if path.suffix in (".cc", ".h"))
         if module.name in RESERVED_FOLDERS:
@@ -45,10 +56,10 @@ def findings_in(root):
             allowed = {module.name, *words.get("DEPS", [])}
             if path.name.endswith("_test.cc"):
                 allowed |= set(words.get("TEST_DEPS", []))
-            yield from findings_of(path, path.relative_to(root), allowed)
+            yield from findings_of(path, path.relative_to(root), module.name, allowed, private)
 
 
-def findings_of(path, shown, allowed):
+def findings_of(path, shown, own, allowed, private):
     text = path.read_text()
     for match in INCLUDE.finditer(text):
         quote, target = match.groups()
@@ -59,7 +70,9 @@ def findings_of(path, shown, allowed):
             module = target.split("/")[1]
             if module not in allowed:
                 yield f"{where}: includes {target}, but its module does not declare '{module}' in DEPS"
-        elif path.suffix == ".h" and target.startswith(HEAVY):
+            elif target in private and module != own:
+                yield f"{where}: {target} is private to its module"
+        elif path.suffix == ".h" and target.startswith(HEAVY) and f"caisson/{own}/{path.name}" not in private:
             yield f"{where}: <{target}> is slow to compile and belongs into a .cc file"
 
 

@@ -65,6 +65,14 @@ class Layers(Tree):
         self.write("src/caisson/high/a.h", '#include <CLI/CLI.hpp>\n#include "b.h"\n#include <sqlite3.h>\n')
         self.assertIn("3 findings", self.lint()[1])
 
+    def test_private_headers_may_be_heavy_and_stay_inside(self):
+        self.write("src/caisson/low/CMakeLists.txt", "caisson_module(NAME low LAYER 1\n HEADERS a.h PRIVATE_HEADERS p.h\n TESTS t)")
+        self.write("src/caisson/low/p.h", "#include <boost/asio.hpp>\n")
+        self.write("src/caisson/low/a.cc", '#include "caisson/low/p.h"\n')
+        self.assertEqual(self.lint()[0], 0)
+        self.write("src/caisson/high/a.cc", '#include "caisson/low/p.h"\n')
+        self.assertIn("caisson/low/p.h is private to its module", self.lint()[1])
+
     def test_refuses_sources_that_are_not_built(self):
         self.write("src/caisson/lost/a.cc", "")
         self.assertEqual(self.lint()[0], 1)

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "caisson/cli/error_output.h"
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/sandbox/sandboxes.h"
 #include "story.h"
 
@@ -38,7 +38,7 @@ Status Run(Report& report) {
   CAISSON_TRY(const Project project, ReadProject());
   sandbox::EngineOptions options;
   options.expect = plan::Expect::kOneSandbox;
-  CAISSON_TRY(options.program_directory, cli::ProgramFolder());
+  CAISSON_TRY(options.program_directory, os::ProgramFolder());
 
   // Declared first: a signal that waits has its usual effect only after the sandbox and the folders are gone. Watched
   // later: the launcher must not inherit a changed signal mask.

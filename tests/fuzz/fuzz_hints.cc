@@ -5,8 +5,8 @@
 #include <string>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/result_json.h"
 #include "caisson/hint/hint.h"
+#include "caisson/wire/result_json.h"
 #include "fuzz/fuzz_input.h"
 
 namespace {
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Require(hint.message.size() < 2000 && hint.suggestion.size() < 2000, "a hint is short");
   }
   static const caisson::SandboxId id = caisson::SandboxId::Random();
-  const std::string json = caisson::cli::ResultJson(id, result, hints);
+  const std::string json = caisson::wire::ResultJson(id, result, hints);
   boost::json::error_code error;
   (void)boost::json::parse(json, error);
   Require(!error && caisson::IsUtf8(json), "a result is JSON, in UTF-8");

@@ -107,7 +107,8 @@ STEPS = (
 SLOW = "minutes of emulation for what depends little on the kernel"
 # Expressions on the names of tests, and why no machine runs them.
 LEFT_OUT = {
-    r"(base|cli|hint|plan|proto|backend|sandbox|state|bench|demo|fuzz)[.].*": "the kernel has no part in it",
+    r"(api|base|cli|client|daemon|hint|http|plan|proto|backend|rest|sandbox|service|state|bench|demo|fuzz|wire)[.].*":
+        "the kernel has no part in it",
     r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
     r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
     r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,

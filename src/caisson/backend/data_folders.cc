@@ -27,7 +27,9 @@ Status RequireTrust(const os::Fd& folder, const std::string& path, uid_t owner) 
 // A folder that only `owner` may change. A symbolic link in its place is refused.
 Result<os::Fd> OpenFolder(int parent, const std::string& path, mode_t mode, uid_t owner) {
   if (mkdirat(parent, path.c_str(), mode) == 0) {
-    if (fchownat(parent, path.c_str(), owner, owner, AT_SYMLINK_NOFOLLOW) != 0) {
+    // Whatever the caller's umask is.
+    if (fchmodat(parent, path.c_str(), mode, 0) != 0 ||
+        fchownat(parent, path.c_str(), owner, owner, AT_SYMLINK_NOFOLLOW) != 0) {
       return Fail(Error::FromErrno(errno, "cannot give away the folder " + path));
     }
   } else if (errno != EEXIST) {

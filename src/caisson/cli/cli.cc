@@ -38,16 +38,37 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
   const Result<CommandLine> line = ParseCommandLine(arguments, environment);
   if (!line) {
     PrintError(line.error(), AsksForJson(arguments) ? Format::kJson : Format::kText);
-    return arguments.front() == CommandOf(CommandId::kRun).name ? kRunFailed : kUsageError;
+    const CommandInfo* command = FindCommand(arguments.front());
+    return command != nullptr && command->program == Program::kNeeded ? kRunFailed : kUsageError;
   }
   if (line->Has(Option::kHelp)) return PrintOrFail(HelpText(line->command), kSuccess, kFailed);
   switch (line->command) {
     case CommandId::kRun:
       return RunCommand(*line);
-    case CommandId::kDiff:
-      return DiffCommand(*line);
+    case CommandId::kCreate:
+      return CreateCommand(*line, environment);
+    case CommandId::kExec:
+      return ExecCommand(*line, environment);
+    case CommandId::kList:
+      return ListCommand(*line, environment);
+    case CommandId::kInspect:
+      return InspectCommand(*line, environment);
+    case CommandId::kLogs:
+      return LogsCommand(*line, environment);
+    case CommandId::kAttach:
+      return AttachCommand(*line, environment);
+    case CommandId::kPause:
+    case CommandId::kResume:
+    case CommandId::kStop:
+      return ChangeStateCommand(*line, environment);
     case CommandId::kDelete:
-      return DeleteCommand(*line);
+      return DeleteCommand(*line, environment);
+    case CommandId::kCopy:
+      return CopyCommand(*line, environment);
+    case CommandId::kDiff:
+      return DiffCommand(*line, environment);
+    case CommandId::kServe:
+      return ServeCommand(*line);
     case CommandId::kDf:
       return DfCommand(*line);
     case CommandId::kPrune:

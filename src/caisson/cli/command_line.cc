@@ -2,9 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/suggest.h"
+#include "caisson/wire/suggest.h"
 
 namespace caisson::cli {
 namespace {
@@ -13,7 +14,7 @@ using Arguments = std::vector<std::string>;
 
 // The error about `given`, with the nearest of the known names when there is one.
 Error Unknown(const std::string& kind, const std::string& given, const Arguments& known, const std::string& see) {
-  const std::optional<std::string> nearest = NearestName(given, known);
+  const std::optional<std::string> nearest = wire::NearestName(given, known);
   Error error = Error(Code::kInvalidArgument, "unknown " + kind + " " + Quoted(given));
   if (!nearest) return std::move(error).Because("no known one is like it").Remedy("see `" + see + "`");
   return std::move(error)
@@ -59,14 +60,60 @@ Error Misused(CommandId command, const std::string& explanation) {
 
 Error Unexpected(CommandId command, const std::string& argument, bool has_program) {
   Error error(Code::kInvalidArgument, "unexpected argument " + Quoted(argument));
-  if (command != CommandId::kRun)
+  if (CommandOf(command).program == Program::kNone)
     return std::move(error).Because("it takes none").Remedy("see `" + HelpOf(command) + "`");
   if (has_program) {
     return std::move(error).Because("only options stand before --").Remedy("see `" + HelpOf(command) + "`");
   }
   return std::move(error)
       .Because("the command to run stands after --")
-      .Remedy("write: caisson run [OPTIONS] -- " + Printable(argument.substr(0, 64)) + " ...");
+      .Remedy("write: caisson " + std::string(CommandOf(command).name) + (command == CommandId::kRun ? "" : " ID") +
+              " [OPTIONS] -- " + Printable(argument.substr(0, 64)) + " ...");
+}
+
+struct OperandCount {
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+
+OperandCount CountOf(Operands operands) {
+  switch (operands) {
+    case Operands::kNone:
+      return {0, 0};
+    case Operands::kTopic:
+    case Operands::kMaybeName:
+      return {0, 1};
+    case Operands::kOneId:
+      return {1, 1};
+    case Operands::kIds:
+      return {1, std::numeric_limits<std::size_t>::max()};
+    case Operands::kIdAndMaybeCommand:
+      return {1, 2};
+    case Operands::kIdAndCommand:
+    case Operands::kTwoPaths:
+      return {2, 2};
+  }
+  return {};
+}
+
+// Too few operands.
+Error Lacking(CommandId command, std::size_t given) {
+  const CommandInfo& info = CommandOf(command);
+  const std::string name = info.name;
+  const std::string none = given == 0 ? "none was given" : "one was given";
+  if (info.operands == Operands::kTwoPaths) {
+    return Error(Code::kInvalidArgument, name + " needs a source and a destination")
+        .Because(none)
+        .Remedy("see `" + HelpOf(command) + "`");
+  }
+  if (given > 0) {
+    return Error(Code::kInvalidArgument, name + " needs the id of a command")
+        .Because("only that of a sandbox was given")
+        .Remedy("`caisson inspect` names the commands of a sandbox");
+  }
+  return Error(Code::kInvalidArgument, name + " needs the id of a sandbox")
+      .Because(none)
+      .Remedy("`caisson list` and `caisson df` name them; see `" + HelpOf(command) + "`");
 }
 
 // Fills `line.values`; returns what is neither an option nor a value. The option parser reports by exception.
@@ -109,17 +156,16 @@ Status TakePositionals(Arguments rest, CommandLine& line) {
   if (operands == Operands::kTopic && !rest.empty() && FindCommand(rest.front()) == nullptr) {
     return Fail(UnknownCommand(rest.front()));
   }
-  const bool needs_one = operands == Operands::kOneId || operands == Operands::kIds;
-  if (needs_one && rest.empty()) {
-    return Fail(Error(Code::kInvalidArgument, std::string(CommandOf(line.command).name) + " needs the id of a sandbox")
-                    .Because("none was given")
-                    .Remedy("`caisson df` lists the kept ones; see `" + HelpOf(line.command) + "`"));
-  }
-  std::size_t taken = rest.size();
-  if (operands == Operands::kNone) taken = 0;
-  if (operands != Operands::kIds) taken = std::min<std::size_t>(taken, 1);
+  const OperandCount count = CountOf(operands);
+  if (rest.size() < count.least) return Fail(Lacking(line.command, rest.size()));
+  const std::size_t taken = std::min(rest.size(), count.most);
   const auto end = rest.begin() + static_cast<std::ptrdiff_t>(taken);
   line.operands.assign(rest.begin(), end);
+  if (std::find(line.operands.begin(), line.operands.end(), "") != line.operands.end()) {
+    return Fail(Error(Code::kInvalidArgument, "an argument is empty")
+                    .Because("an empty one names nothing")
+                    .Remedy("see `" + HelpOf(line.command) + "`"));
+  }
   rest.erase(rest.begin(), end);
   if (!rest.empty()) return Fail(Unexpected(line.command, rest.front(), line.program.has_value()));
   return {};
@@ -153,7 +199,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments, const Environme
   CAISSON_TRY(Arguments rest, ParseOptions(Arguments(begin, separator), line));
   if (line.Has(Option::kHelp)) return line;
   CAISSON_CHECK_OK(TakePositionals(std::move(rest), line));
-  if (line.program && line.command != CommandId::kRun) return Fail(Unexpected(line.command, "--", true));
+  if (line.program && command->program == Program::kNone) return Fail(Unexpected(line.command, "--", true));
   AddEnvironment(environment, line);
   return line;
 }

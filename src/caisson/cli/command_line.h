@@ -23,7 +23,7 @@ struct OptionValue {
 struct CommandLine {
   CommandId command = CommandId::kHelp;
   std::map<Option, std::vector<OptionValue>> values;  // what was given; defaults are not in it
-  std::optional<std::vector<std::string>> program;    // what followed "--"; only `run` takes it
+  std::optional<std::vector<std::string>> program;    // what followed "--"; for commands that take one
   std::vector<std::string> operands;                  // as many as the command takes
 
   bool Has(Option option) const { return values.contains(option); }

@@ -8,9 +8,21 @@ namespace caisson::cli {
 
 // The command's own status, or one of those that `caisson run --help` lists; 125 when nothing ran.
 int RunCommand(const CommandLine& line);
-// Of sandboxes that were kept.
-int DiffCommand(const CommandLine& line);
-int DeleteCommand(const CommandLine& line);
+// Of sandboxes that stay. They ask the daemon, and start one when none runs; 3 when it could not be done, 125 of
+// exec and attach.
+int CreateCommand(const CommandLine& line, const Environment& environment);
+int ExecCommand(const CommandLine& line, const Environment& environment);
+int ListCommand(const CommandLine& line, const Environment& environment);
+int InspectCommand(const CommandLine& line, const Environment& environment);
+int LogsCommand(const CommandLine& line, const Environment& environment);
+int AttachCommand(const CommandLine& line, const Environment& environment);
+int ChangeStateCommand(const CommandLine& line, const Environment& environment);  // pause, resume, stop
+int CopyCommand(const CommandLine& line, const Environment& environment);
+// Becomes the program caisson-daemon; returns only when that fails.
+int ServeCommand(const CommandLine& line);
+// Of sandboxes that stay, when a daemon runs, and of those that were kept.
+int DiffCommand(const CommandLine& line, const Environment& environment);
+int DeleteCommand(const CommandLine& line, const Environment& environment);
 // 0 when this host can make sandboxes, 1 when not, 3 when the report could not be written.
 int DoctorCommand(const CommandLine& line, const Environment& environment);
 // What the data folder holds. 3 when that cannot be said.
@@ -29,7 +41,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kNegativeAnswer = 1;
 inline constexpr int kUsageError = 2;
 inline constexpr int kFailed = 3;
-inline constexpr int kRunFailed = 125;  // of `run`, for usage errors too
+inline constexpr int kRunFailed = 125;  // of `run` and `exec`, for usage errors too
 
 // Writes to stdout; kSuccess, or prints the error and returns `failed`.
 int PrintOrFail(const std::string& text, int success, int failed);

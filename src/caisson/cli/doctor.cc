@@ -6,15 +6,15 @@
 
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
-#include "caisson/cli/json_text.h"
-#include "caisson/cli/program_folder.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/cli/terminal.h"
+#include "caisson/wire/json_text.h"
 
 namespace caisson::cli {
 namespace {
 
 os::Primitive ExaminePrograms() {
-  const Result<std::string> folder = ProgramFolder();
+  const Result<std::string> folder = os::ProgramFolder();
   std::string absent;
   for (const char* name : {"caisson-launcher"}) {
     const bool found = folder && access((*folder + "/" + name).c_str(), X_OK) == 0;
@@ -83,7 +83,7 @@ std::string DoctorJson(const std::vector<os::Primitive>& primitives) {
   report["kernel"] = os::KernelRelease();
   report["tiers"] = std::move(tiers);
   report["primitives"] = std::move(list);
-  return JsonLine(report);
+  return wire::JsonLine(report);
 }
 
 int DoctorCommand(const CommandLine& line, const Environment& environment) {

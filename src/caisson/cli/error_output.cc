@@ -5,18 +5,11 @@
 #include <boost/json.hpp>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/json_text.h"
 #include "caisson/os/fd.h"
+#include "caisson/wire/error_json.h"
+#include "caisson/wire/json_text.h"
 
 namespace caisson::cli {
-namespace {
-
-boost::json::value TextOrNull(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return boost::json::value(text);
-}
-
-}  // namespace
 
 std::string ErrorText(const Error& error) {
   std::string text = "caisson: " + Printable(error.message()) + "\n";
@@ -26,18 +19,9 @@ std::string ErrorText(const Error& error) {
 }
 
 std::string ErrorJson(const Error& error) {
-  boost::json::object details;
-  for (const auto& [key, value] : error.details()) details[key] = value;
-  boost::json::object body;
-  body["code"] = std::string(CodeName(error.code()));
-  body["message"] = error.message();
-  body["cause"] = TextOrNull(error.cause());
-  body["remediation"] = TextOrNull(error.remediation());
-  body["retryable"] = error.retryable();
-  body["details"] = std::move(details);
   boost::json::object whole;
-  whole["error"] = std::move(body);
-  return JsonLine(whole);
+  whole["error"] = wire::ErrorObject(error);
+  return wire::JsonLine(whole);
 }
 
 void PrintError(const Error& error, Format format) {

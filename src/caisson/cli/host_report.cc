@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "caisson/base/utf8.h"
-#include "caisson/cli/json_text.h"
+#include "caisson/wire/json_text.h"
 
 namespace caisson::cli {
 namespace {
@@ -143,7 +143,7 @@ std::string InventoryJson(const storage::Inventory& inventory, const std::string
     items.push_back(std::move(entry));
   }
   whole["items"] = std::move(items);
-  return JsonLine(whole);
+  return wire::JsonLine(whole);
 }
 
 std::string RemovalText(const storage::Collected& collected, Tense tense) {
@@ -178,7 +178,7 @@ std::string RemovalJson(const storage::Collected& collected, Tense tense) {
   whole["failed"] = NamesAndReasons(collected.failed);
   whole["kept"] = NamesAndReasons(collected.kept);
   whole[tense == Tense::kDone ? "freed_bytes" : "would_free_bytes"] = FreedBytes(collected);
-  return JsonLine(whole);
+  return wire::JsonLine(whole);
 }
 
 }  // namespace caisson::cli

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <signal.h>
-
-#include <cstdint>
-
 #include "caisson/base/result.h"
-#include "caisson/os/fd.h"
+#include "caisson/cli/signal_watch.h"
 #include "caisson/sandbox/command.h"
 
 namespace caisson::cli {
@@ -18,10 +14,9 @@ class Interrupts {
   Interrupts() = default;
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
-  // Lets the signals have their usual effect again.
-  ~Interrupts();
+  ~Interrupts() = default;  // the signals have their usual effect again
 
-  // From here on the signals wait until a command is waited for. Source: signalfd(2).
+  // From here on, while this object lives, the signals wait until a command is waited for.
   Status Watch();
   // Makes Command::Wait act on the signals. This object must outlive the wait.
   void ConnectTo(sandbox::Attachment& attachment);
@@ -29,10 +24,9 @@ class Interrupts {
  private:
   using Interrupt = sandbox::Attachment::Interrupt;
   static Interrupt OnReadable(void* self, sandbox::Command& command);
-  Interrupt ActOn(std::uint32_t signal, sandbox::Command& command);
+  Interrupt ActOn(int signal, sandbox::Command& command);
 
-  os::Fd signals_;
-  sigset_t before_ = {};
+  SignalWatch signals_;
   int interrupts_seen_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "caisson/cli/option_table.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "caisson/cli/quantity.h"
 #include "caisson/plan/limits.h"
@@ -11,11 +12,24 @@ namespace {
 
 constexpr unsigned For(CommandId id) { return 1U << static_cast<unsigned>(id); }
 
+constexpr unsigned For(std::initializer_list<CommandId> ids) {
+  unsigned bits = 0;
+  for (const CommandId id : ids) bits |= For(id);
+  return bits;
+}
+
+constexpr unsigned kEvery = For(CommandId::kHelp) * 2 - 1;  // kHelp is the last one
+constexpr unsigned kPrintsData =
+    kEvery & ~For({CommandId::kAttach, CommandId::kCopy, CommandId::kServe, CommandId::kHelp});
 constexpr unsigned kRunOnly = For(CommandId::kRun);
-constexpr unsigned kPrintsData = For(CommandId::kRun) | For(CommandId::kDiff) | For(CommandId::kDelete) |
-                                 For(CommandId::kDf) | For(CommandId::kPrune) | For(CommandId::kPurge) |
-                                 For(CommandId::kDoctor) | For(CommandId::kVersion);
-constexpr unsigned kEvery = kPrintsData | For(CommandId::kHelp);
+constexpr unsigned kMakesSandbox = For({CommandId::kRun, CommandId::kCreate});
+constexpr unsigned kRunsCommand = For({CommandId::kRun, CommandId::kExec});
+constexpr unsigned kCreateOnly = For(CommandId::kCreate);
+constexpr unsigned kExecOnly = For(CommandId::kExec);
+constexpr unsigned kServeOnly = For(CommandId::kServe);
+constexpr unsigned kAsksNode = For({CommandId::kCreate, CommandId::kExec, CommandId::kList, CommandId::kInspect,
+                                    CommandId::kLogs, CommandId::kAttach, CommandId::kPause, CommandId::kResume,
+                                    CommandId::kStop, CommandId::kDelete, CommandId::kCopy, CommandId::kDiff});
 
 constexpr const char* kRunExample =
     "  caisson run -- python3 -c 'print(6 * 7)'\n"
@@ -28,6 +42,32 @@ constexpr const char* kRunNotes =
     "Exit status: the command's own; 128+N when signal N ended it; 124 timed out; 125 Caisson failed or was used\n"
     "wrongly, and nothing ran; 126 not executable; 127 not found; 130 cancelled; 137 out of memory.\n"
     "The first Ctrl-C goes to the command, the second ends the sandbox.\n";
+
+constexpr const char* kStartsDaemon =
+    "Without --host a daemon is started when none runs; it ends by itself 15 minutes after its last sandbox.\n";
+
+constexpr const char* kExecNotes =
+    "ID is the id of a sandbox, the beginning of one, or a name. Standard input goes to the command, unless it is\n"
+    "/dev/null or --no-stdin is given. Exit status as of `caisson run`. The first Ctrl-C goes to the command, the\n"
+    "second cancels it. When the connection is lost the output goes on where it was.\n";
+
+constexpr const char* kAttachNotes =
+    "The output from its beginning; standard input goes to the command. The first Ctrl-C goes to the command, the\n"
+    "second ends this program and leaves the command running. Exit status: as of `caisson exec`; 130 after that.\n";
+
+constexpr const char* kLogsNotes =
+    "CMD is the id of a command, or the beginning of one; without it, the last command. Exit status: 0, or 3 when\n"
+    "there is no such output.\n";
+
+constexpr const char* kCopyNotes =
+    "One of the two is ID:PATH; a PATH without a slash in front begins at /home/agent/workspace. Folders are copied\n"
+    "with what is in them, into a folder that is there or under the new name. Modes are kept, owners are not.\n"
+    "Symbolic links, devices and the like are left out, and said. Exit status: 0, 1 when something was left out, 3\n"
+    "when something could not be copied.\n";
+
+constexpr const char* kServeNotes =
+    "Listens on a Unix socket that only root can use, and with --listen on a TCP address of this host, where every\n"
+    "caller needs a key. Runs until it is told to end by SIGTERM, or by --idle-exit.\n";
 
 constexpr const char* kDiffNotes =
     "What differs from the image and, in the workspace, from what its folder held when the sandbox was made. ID may\n"
@@ -46,11 +86,36 @@ constexpr const char* kPurgeNotes =
 std::vector<CommandInfo> MakeCommands() {
   return {
       {CommandId::kRun, "run", "Run one command in a fresh sandbox, which is destroyed after it",
-       "run [OPTIONS] -- COMMAND [ARGUMENT...]", kRunExample, kRunNotes},
-      {CommandId::kDiff, "diff", "Say what is different in a sandbox that was kept", "diff [OPTIONS] ID",
+       "run [OPTIONS] -- COMMAND [ARGUMENT...]", kRunExample, kRunNotes, Operands::kNone, Program::kNeeded},
+      {CommandId::kCreate, "create", "Make a sandbox that stays", "create [OPTIONS] [NAME]",
+       "  caisson create web\n  caisson create --memory 512MiB --idle-timeout 15m --label team=a\n", kStartsDaemon,
+       Operands::kMaybeName},
+      {CommandId::kExec, "exec", "Run a command in a sandbox that stays", "exec [OPTIONS] ID -- COMMAND [ARGUMENT...]",
+       "  caisson exec web -- ls -l\n  tar c . | caisson exec web -- tar x\n  caisson exec --background web -- make\n",
+       kExecNotes, Operands::kOneId, Program::kNeeded},
+      {CommandId::kList, "list", "List the sandboxes that stay", "list [OPTIONS]",
+       "  caisson list\n  caisson list --json --all\n", "Exit status: 0, or 3 when it cannot be said.\n"},
+      {CommandId::kInspect, "inspect", "Say everything about a sandbox", "inspect [OPTIONS] ID",
+       "  caisson inspect web\n  caisson inspect --json sb_4f\n", "Exit status: 0, or 3 when it cannot be said.\n",
+       Operands::kOneId},
+      {CommandId::kLogs, "logs", "Print what a command of a sandbox wrote", "logs [OPTIONS] ID [CMD]",
+       "  caisson logs web\n  caisson logs --follow web cm_7a\n", kLogsNotes, Operands::kIdAndMaybeCommand},
+      {CommandId::kAttach, "attach", "Be connected with a command that runs", "attach [OPTIONS] ID CMD",
+       "  caisson attach web cm_7a\n", kAttachNotes, Operands::kIdAndCommand},
+      {CommandId::kPause, "pause", "Freeze every process of a sandbox", "pause [OPTIONS] ID", "  caisson pause web\n",
+       "Exit status: 0, or 3 when it could not be done.\n", Operands::kOneId},
+      {CommandId::kResume, "resume", "Let a sandbox run again that was paused or stopped", "resume [OPTIONS] ID",
+       "  caisson resume web\n", "Exit status: 0, or 3 when it could not be done.\n", Operands::kOneId},
+      {CommandId::kStop, "stop", "End every process of a sandbox and keep its files", "stop [OPTIONS] ID",
+       "  caisson stop web\n", "Exit status: 0, or 3 when it could not be done.\n", Operands::kOneId},
+      {CommandId::kDelete, "delete", "Remove sandboxes that stay, or were kept", "delete [OPTIONS] ID...",
+       "  caisson delete web sb_4f\n", "Exit status: 0, or 3 when one could not be removed.\n", Operands::kIds},
+      {CommandId::kCopy, "copy", "Copy files into a sandbox or out of it", "copy [OPTIONS] SRC DST",
+       "  caisson copy src web:project\n  caisson copy web:/tmp/out.csv .\n", kCopyNotes, Operands::kTwoPaths},
+      {CommandId::kDiff, "diff", "Say what is different in a sandbox that stays, or was kept", "diff [OPTIONS] ID",
        "  caisson diff sb_4f\n  caisson diff --patch sb_4f > changes.patch\n", kDiffNotes, Operands::kOneId},
-      {CommandId::kDelete, "delete", "Remove sandboxes that were kept", "delete [OPTIONS] ID...",
-       "  caisson delete sb_4f\n", "Exit status: 0, or 3 when one could not be removed.\n", Operands::kIds},
+      {CommandId::kServe, "serve", "Be the daemon, which keeps sandboxes and answers for them", "serve [OPTIONS]",
+       "  caisson serve\n  caisson serve --listen 127.0.0.1:7777\n", kServeNotes},
       {CommandId::kDf, "df", "Say what Caisson keeps on this host and what it takes", "df [OPTIONS]",
        "  caisson df\n  caisson df --json\n", "Exit status: 0, or 3 when it cannot be said.\n"},
       {CommandId::kPrune, "prune", "Remove what nothing needs any more, and say what and how much", "prune [OPTIONS]",
@@ -73,23 +138,26 @@ std::vector<OptionInfo> MakeOptions() {
   return {
       {Option::kImage, "image", "IMAGE",
        "What the sandbox's root is: host (made from this host's programs), or a directory", "host", "CAISSON_IMAGE",
-       kRunOnly},
+       kMakesSandbox},
       {Option::kWorkspace, "workspace", "DIR[:MODE]",
        "A folder to show at /home/agent/workspace. MODE: copy (changes end with the sandbox), rw (changes are made on "
        "the host, without undo), ro. Default mode: copy",
-       "", "CAISSON_WORKSPACE", kRunOnly},
-      {Option::kCpus, "cpus", "N", "CPU time, in cores", FormatCpus(limits.cpus), "CAISSON_CPUS", kRunOnly},
+       "", "CAISSON_WORKSPACE", kMakesSandbox},
+      {Option::kCpus, "cpus", "N", "CPU time, in cores", FormatCpus(limits.cpus), "CAISSON_CPUS", kMakesSandbox},
       {Option::kMemory, "memory", "SIZE", "Memory, at least 4MiB; without swap", FormatBytes(limits.memory),
-       "CAISSON_MEMORY", kRunOnly},
+       "CAISSON_MEMORY", kMakesSandbox},
       {Option::kDisk, "disk", "SIZE", "What the writable layer may hold, at least 1MiB", FormatBytes(limits.disk),
-       "CAISSON_DISK", kRunOnly},
-      {Option::kPids, "pids", "N", "Processes and threads", std::to_string(limits.pids), "CAISSON_PIDS", kRunOnly},
+       "CAISSON_DISK", kMakesSandbox},
+      {Option::kPids, "pids", "N", "Processes and threads", std::to_string(limits.pids), "CAISSON_PIDS", kMakesSandbox},
       {Option::kTimeout, "timeout", "DURATION", "When to kill the command, for example 250ms, 30s, 10m, 2h", timeout,
-       "CAISSON_TIMEOUT", kRunOnly},
-      {Option::kEnv, "env", "NAME=VALUE", "A variable for the command; may be given again", "", nullptr, kRunOnly,
-       Occurs::kRepeatedly},
+       "CAISSON_TIMEOUT", kMakesSandbox},
+      {Option::kExecTimeout, "timeout", "DURATION", "When to kill the command. Without it, as the sandbox says", "",
+       "CAISSON_TIMEOUT", kExecOnly},
+      {Option::kEnv, "env", "NAME=VALUE", "A variable for the command; may be given again", "", nullptr,
+       kMakesSandbox | kExecOnly, Occurs::kRepeatedly},
+      {Option::kCwd, "cwd", "DIR", "Where the command starts", "/home/agent/workspace", nullptr, kExecOnly},
       {Option::kUser, "user", "USER", "Who the command runs as: agent (uid 1000) or root (of the sandbox)", "agent",
-       "CAISSON_USER", kRunOnly},
+       "CAISSON_USER", kRunsCommand},
       {Option::kNetwork, "network", "NETWORK", "What the sandbox can reach: none", "none", "CAISSON_NETWORK", kRunOnly},
       {Option::kTier, "tier", "TIER", "What isolates the sandbox: process, or auto for the strongest this host has",
        "auto", "CAISSON_TIER", kRunOnly},
@@ -98,14 +166,44 @@ std::vector<OptionInfo> MakeOptions() {
        "bounded by "
        "--disk) or directory (on disk, not bounded)",
        "tmpfs", "CAISSON_STORAGE", kRunOnly},
+      {Option::kLastingStorage, "storage", "STORAGE",
+       "Where the writable layer lies: btrfs (on disk, bounded by --disk), directory (on disk, not bounded) or tmpfs "
+       "(in "
+       "memory)",
+       "btrfs", "CAISSON_STORAGE", kCreateOnly},
       {Option::kKeep, "keep", nullptr,
        "Keep the sandbox's files, for `caisson diff`, until `caisson delete`. The storage is then btrfs unless "
        "--storage "
        "says directory",
        "", nullptr, kRunOnly},
+      {Option::kLabel, "label", "KEY=VALUE", "A label, to find it by; may be given again", "", nullptr, kCreateOnly,
+       Occurs::kRepeatedly},
+      {Option::kIdleTimeout, "idle-timeout", "DURATION", "When to end it with no command running and nobody asking", "",
+       "CAISSON_IDLE_TIMEOUT", kCreateOnly},
+      {Option::kMaxLifetime, "max-lifetime", "DURATION", "When to end it whatever happens, pauses excluded", "",
+       "CAISSON_MAX_LIFETIME", kCreateOnly},
+      {Option::kOnEnd, "on-end", "WHAT",
+       "What becomes of it when its time is over: delete, or keep (stopped, with files)", "delete", "CAISSON_ON_END",
+       kCreateOnly},
       {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},
-      {Option::kJson, "json", nullptr, "Print one JSON object; errors too, on stderr", "", nullptr, kPrintsData},
-      {Option::kQuiet, "quiet", nullptr, "No notices on stderr, only errors", "", nullptr, kRunOnly},
+      {Option::kBackground, "background", nullptr, "Print the id of the command and leave it running", "", nullptr,
+       kExecOnly},
+      {Option::kNoStdin, "no-stdin", nullptr, "Do not forward standard input", "", nullptr,
+       For({CommandId::kExec, CommandId::kAttach})},
+      {Option::kFollow, "follow", nullptr, "Go on until the command has ended", "", nullptr, For(CommandId::kLogs)},
+      {Option::kAll, "all", nullptr, "Those that were deleted, too", "", nullptr, For(CommandId::kList)},
+      {Option::kHost, "host", "URL",
+       "The daemon to ask: unix:///PATH, or http://127.0.0.1:PORT with a key in CAISSON_KEY",
+       "unix:///run/caisson/caisson.sock", "CAISSON_HOST", kAsksNode},
+      {Option::kSocket, "socket", "PATH", "Where to listen", "/run/caisson/caisson.sock", nullptr, kServeOnly},
+      {Option::kListen, "listen", "ADDRESS", "Listen also on a TCP address of this host, such as 127.0.0.1:7777", "",
+       nullptr, kServeOnly},
+      {Option::kIdleExit, "idle-exit", "DURATION", "End when there was no sandbox and no caller for so long", "",
+       nullptr, kServeOnly},
+      {Option::kJson, "json", nullptr, "Print JSON, lists an object a line; errors too, on stderr", "", nullptr,
+       kPrintsData},
+      {Option::kQuiet, "quiet", nullptr, "No notices on stderr, only errors", "", nullptr,
+       kRunsCommand | For(CommandId::kCopy)},
       {Option::kVerbose, "verbose", nullptr, "Say on stderr what is used and where each value came from", "", nullptr,
        kRunOnly},
       {Option::kYes, "yes", nullptr, "Remove it; without this nothing is removed", "", nullptr, For(CommandId::kPurge)},

@@ -8,10 +8,34 @@ namespace caisson::cli {
 
 // The one table of commands and options: parsing, help and the names a mistyped one is compared with come from it.
 
-enum class CommandId : unsigned { kRun, kDiff, kDelete, kDf, kPrune, kPurge, kDoctor, kVersion, kHelp };
+enum class CommandId : unsigned {
+  kRun,
+  kCreate,
+  kExec,
+  kList,
+  kInspect,
+  kLogs,
+  kAttach,
+  kPause,
+  kResume,
+  kStop,
+  kDelete,
+  kCopy,
+  kDiff,
+  kServe,
+  kDf,
+  kPrune,
+  kPurge,
+  kDoctor,
+  kVersion,
+  kHelp,
+};
 
 // What stands beside the options.
-enum class Operands { kNone, kTopic, kOneId, kIds };
+enum class Operands { kNone, kTopic, kMaybeName, kOneId, kIds, kIdAndMaybeCommand, kIdAndCommand, kTwoPaths };
+
+// Whether what follows "--" is a program for the sandbox.
+enum class Program { kNone, kNeeded };
 
 struct CommandInfo {
   CommandId id;
@@ -21,6 +45,7 @@ struct CommandInfo {
   const char* example;  // whole command lines
   const char* notes;    // shown at the end of its help; may be empty
   Operands operands = Operands::kNone;
+  Program program = Program::kNone;
 };
 
 enum class Option {
@@ -31,13 +56,28 @@ enum class Option {
   kDisk,
   kPids,
   kTimeout,
+  kExecTimeout,
   kEnv,
+  kCwd,
   kUser,
   kNetwork,
   kTier,
   kStorage,
+  kLastingStorage,
   kKeep,
+  kLabel,
+  kIdleTimeout,
+  kMaxLifetime,
+  kOnEnd,
   kTty,
+  kBackground,
+  kNoStdin,
+  kFollow,
+  kAll,
+  kHost,
+  kSocket,
+  kListen,
+  kIdleExit,
   kJson,
   kQuiet,
   kVerbose,
@@ -50,7 +90,7 @@ enum class Occurs { kOnce, kRepeatedly };  // of an option that occurs once, the
 
 struct OptionInfo {
   Option id;
-  const char* name;     // without the dashes
+  const char* name;     // without the dashes; of those that one command has, each once
   const char* metavar;  // nullptr: a flag
   const char* help;
   std::string default_text;  // empty: none

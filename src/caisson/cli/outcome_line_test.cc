@@ -40,9 +40,6 @@ TEST(Quantities, AreShortAndReadable) {
   EXPECT_EQ(FormatCpus(MilliCpus{500}), "0.5");
   EXPECT_EQ(FormatCpus(MilliCpus{10}), "0.01");
   EXPECT_EQ(FormatCpus(MilliCpus{1025}), "1.025");
-  EXPECT_EQ(SignalName(SIGRTMIN + 3), "SIGRTMIN+3");
-  EXPECT_EQ(SignalName(SIGRTMIN), "SIGRTMIN");
-  EXPECT_EQ(SignalName(999), "signal 999");
 }
 
 }  // namespace

@@ -12,11 +12,11 @@
 #include "caisson/cli/host_report.h"
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
-#include "caisson/cli/program_folder.h"
-#include "caisson/cli/result_json.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/cli/terminal.h"
 #include "caisson/hint/hint.h"
 #include "caisson/sandbox/sandboxes.h"
+#include "caisson/wire/result_json.h"
 
 namespace caisson::cli {
 namespace {
@@ -106,7 +106,7 @@ Result<Finished> Run(const RunRequest& request) {
   CAISSON_TRY(sandbox::SandboxSpec spec, OpenFolders(request));
   sandbox::EngineOptions options;
   options.expect = plan::Expect::kOneSandbox;
-  CAISSON_TRY(options.program_directory, ProgramFolder());
+  CAISSON_TRY(options.program_directory, os::ProgramFolder());
 
   // Declared first: a signal that waits has its usual effect only after the sandbox is gone. Watched later: the
   // launcher must not inherit a changed signal mask.
@@ -153,7 +153,7 @@ int PrintAfter(const RunRequest& request, const Finished& finished) {
   const int status = sandbox::ExitStatus(finished.result.outcome);
   if (request.notices == Notices::kVerbose) PrintNotice(UsageLine(finished.result));
   if (request.output == Output::kJson) {
-    const std::string result = ResultJson(finished.sandbox, finished.result, HintsFor(request, finished.result));
+    const std::string result = wire::ResultJson(finished.sandbox, finished.result, HintsFor(request, finished.result));
     return PrintOrFail(result, status, kRunFailed);
   }
   if (request.notices == Notices::kQuiet) return status;

@@ -1,82 +1,20 @@
 #include "caisson/cli/run_request.h"
 
 #include <algorithm>
-#include <span>
 
 #include "caisson/base/utf8.h"
 
 namespace caisson::cli {
 namespace {
 
-constexpr Bytes kLeastMemory = MiB(4);
-constexpr Bytes kLeastDisk = MiB(1);
-constexpr std::uint64_t kMostPids = 4'194'304;  // the kernel's own limit, PID_MAX_LIMIT
-
-Error Refused(const std::string& source, std::string_view text, std::string why) {
-  return Error(Code::kInvalidArgument, source + ": " + Quoted(text) + " is not accepted")
-      .Because(std::move(why))
-      .Remedy("see `caisson run --help`");
-}
-
-template <typename Value>
-struct Choice {
-  const char* name;
-  Value value;
-};
-
-// The value that an option's text names, or `fallback` when it was not given.
-template <typename Value>
-Result<Value> ReadChoice(const CommandLine& line, Option option, std::span<const Choice<Value>> choices,
-                         Value fallback) {
-  const OptionValue* given = line.Find(option);
-  if (given == nullptr) return fallback;
-  std::string names;
-  for (const Choice<Value>& choice : choices) {
-    if (given->text == choice.name) return choice.value;
-    names += (names.empty() ? "" : ", ") + std::string(choice.name);
-  }
-  return Fail(Refused(given->source, given->text, "the accepted values are: " + names)
-                  .Remedy("give " + given->source + " the value " + choices.front().name));
-}
-
-Result<Bytes> ReadBytes(const CommandLine& line, Option option, Bytes least, Bytes fallback) {
-  const OptionValue* given = line.Find(option);
-  if (given == nullptr) return fallback;
-  CAISSON_TRY(const Bytes bytes, ParseBytes(given->text, given->source));
-  if (bytes < least) {
-    return Fail(Refused(given->source, given->text, "the range is from " + FormatBytes(least) + " to 4EiB")
-                    .Remedy("give " + given->source + " a value such as " + FormatBytes(fallback)));
-  }
-  return bytes;
-}
-
-Status ReadLimits(const CommandLine& line, RunRequest& request) {
-  const plan::Limits defaults;
-  if (const OptionValue* cpus = line.Find(Option::kCpus)) {
-    CAISSON_TRY(request.limits.cpus, ParseCpus(cpus->text, cpus->source));
-  }
-  CAISSON_TRY(request.limits.memory, ReadBytes(line, Option::kMemory, kLeastMemory, defaults.memory));
-  CAISSON_TRY(request.limits.disk, ReadBytes(line, Option::kDisk, kLeastDisk, defaults.disk));
-  if (const OptionValue* pids = line.Find(Option::kPids)) {
-    CAISSON_TRY(const std::uint64_t count, ParseCount(pids->text, pids->source, 1, kMostPids));
-    request.limits.pids = static_cast<std::uint32_t>(count);
-  }
-  if (const OptionValue* timeout = line.Find(Option::kTimeout)) {
-    CAISSON_TRY(request.timeout, ParseDuration(timeout->text, timeout->source));
-  }
-  return {};
-}
-
 Status ReadChoices(const CommandLine& line, RunRequest& request) {
   constexpr Choice<sandbox::User> kUsers[] = {{"agent", sandbox::User::kAgent}, {"root", sandbox::User::kRoot}};
-  constexpr Choice<plan::Storage> kStorages[] = {
-      {"tmpfs", plan::Storage::kTmpfs}, {"btrfs", plan::Storage::kBtrfs}, {"directory", plan::Storage::kDirectory}};
   // One network and one tier exist, so nothing follows from these but that others are refused.
   enum class Only { kOne };
   constexpr Choice<Only> kNetworks[] = {{"none", Only::kOne}};
   constexpr Choice<Only> kTiers[] = {{"auto", Only::kOne}, {"process", Only::kOne}};
   CAISSON_TRY(request.user, ReadChoice<sandbox::User>(line, Option::kUser, kUsers, request.user));
-  CAISSON_TRY(request.storage, ReadChoice<plan::Storage>(line, Option::kStorage, kStorages, request.storage));
+  CAISSON_TRY(request.storage, ReadStorage(line, Option::kStorage, request.storage));
   if (line.Has(Option::kKeep)) {
     request.after = After::kKeep;
     if (line.Find(Option::kStorage) == nullptr) request.storage = plan::Storage::kBtrfs;
@@ -85,11 +23,6 @@ Status ReadChoices(const CommandLine& line, RunRequest& request) {
                       .Because("the storage is tmpfs")
                       .Remedy("leave --storage out, or use --storage btrfs or directory"));
     }
-  }
-  if (request.storage == plan::Storage::kDirectory && line.Find(Option::kDisk)) {
-    return Fail(Error(Code::kInvalidArgument, "--disk cannot be held with --storage directory")
-                    .Because("a directory has no byte limit of its own")
-                    .Remedy("leave --disk out, or use --storage btrfs or tmpfs"));
   }
   if (auto network = ReadChoice<Only>(line, Option::kNetwork, kNetworks, Only::kOne); !network) {
     return Fail(std::move(network).error());
@@ -107,62 +40,6 @@ Status ReadFolders(const CommandLine& line, RunRequest& request) {
   }
   if (const OptionValue* workspace = line.Find(Option::kWorkspace)) {
     CAISSON_TRY(request.workspace, ParseWorkspace(*workspace));
-  }
-  return {};
-}
-
-Status ReadEnv(const CommandLine& line, RunRequest& request) {
-  const auto given = line.values.find(Option::kEnv);
-  if (given == line.values.end()) return {};
-  if (given->second.size() > kMostVariables) {
-    return Fail(Error(Code::kInvalidArgument, "more than 10000 variables are given with --env")
-                    .Because("that many do not fit a command's environment")
-                    .Remedy("put them into a file of the workspace"));
-  }
-  std::map<std::string, std::string> variables;
-  for (const OptionValue& value : given->second) {
-    const std::size_t equals = value.text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Fail(Refused(value.source, value.text, "expected NAME=VALUE; variables of the host are never taken over")
-                      .Remedy("write for example --env LANG=C"));
-    }
-    if (equals > kLongestVariableName) {
-      return Fail(Refused(value.source, value.text, "the name of a variable has at most 255 bytes"));
-    }
-    variables.insert_or_assign(value.text.substr(0, equals), value.text.substr(equals + 1));
-  }
-  request.env.assign(variables.begin(), variables.end());
-  return {};
-}
-
-Status ReadProgram(const CommandLine& line, RunRequest& request) {
-  if (!line.program || line.program->empty() || line.program->front().empty()) {
-    return Fail(Error(Code::kInvalidArgument, "the command to run is missing")
-                    .Because(line.program && !line.program->empty() ? "its name is empty" : "nothing stands after --")
-                    .Remedy("write: caisson run [OPTIONS] -- COMMAND [ARGUMENT...]"));
-  }
-  request.argv = *line.program;
-  return {};
-}
-
-Status CheckSizes(const RunRequest& request) {
-  std::size_t total = 0;
-  std::size_t longest = 0;
-  const auto count = [&](std::size_t length) {
-    total += length + 1;
-    longest = std::max(longest, length);
-  };
-  for (const std::string& argument : request.argv) count(argument.size());
-  for (const auto& [name, value] : request.env) count(name.size() + 1 + value.size());
-  if (longest > kLongestArgument) {
-    return Fail(Error(Code::kInvalidArgument, "an argument or variable is longer than 131071 bytes")
-                    .Because("the kernel takes none that is longer")
-                    .Remedy("give it on stdin or in a file of the workspace"));
-  }
-  if (total > kMostArgumentBytes) {
-    return Fail(Error(Code::kInvalidArgument, "arguments and variables are longer than 1MiB together")
-                    .Because("a command takes no more")
-                    .Remedy("give them on stdin or in a file of the workspace"));
   }
   return {};
 }
@@ -210,12 +87,15 @@ Result<WorkspaceFolder> ParseWorkspace(const OptionValue& value) {
 Result<RunRequest> ReadRunRequest(const CommandLine& line) {
   RunRequest request;
   CAISSON_CHECK_OK(ReadFlags(line, request));
-  CAISSON_CHECK_OK(ReadLimits(line, request));
+  CAISSON_TRY(request.limits, ReadLimits(line));
+  if (const OptionValue* timeout = line.Find(Option::kTimeout)) {
+    CAISSON_TRY(request.timeout, ParseDuration(timeout->text, timeout->source));
+  }
   CAISSON_CHECK_OK(ReadChoices(line, request));
   CAISSON_CHECK_OK(ReadFolders(line, request));
-  CAISSON_CHECK_OK(ReadEnv(line, request));
-  CAISSON_CHECK_OK(ReadProgram(line, request));
-  CAISSON_CHECK_OK(CheckSizes(request));
+  CAISSON_TRY(request.env, ReadVariables(line));
+  CAISSON_TRY(request.argv, ReadProgram(line));
+  CAISSON_CHECK_OK(CheckSizes(request.argv, request.env));
   return request;
 }
 

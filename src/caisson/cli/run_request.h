@@ -8,6 +8,7 @@
 
 #include "caisson/base/result.h"
 #include "caisson/cli/command_line.h"
+#include "caisson/cli/option_values.h"
 #include "caisson/plan/launch_plan.h"
 #include "caisson/plan/limits.h"
 #include "caisson/sandbox/command.h"
@@ -39,12 +40,6 @@ struct RunRequest {
   Output output = Output::kPassThrough;
   After after = After::kDestroy;
 };
-
-// What a command may be given: together, in number, in one piece, in one name.
-inline constexpr std::size_t kMostArgumentBytes = 1U << 20U;
-inline constexpr std::size_t kMostVariables = 10'000;
-inline constexpr std::size_t kLongestArgument = (128U << 10U) - 1;  // execve(2): MAX_ARG_STRLEN with its zero
-inline constexpr std::size_t kLongestVariableName = 255;
 
 // Understands the values of a `run` command line. Touches nothing outside. Errors: kInvalidArgument naming the option
 // or variable and what it accepts.

@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 
 #include "caisson/cli/commands.h"
-#include "caisson/cli/json_text.h"
 #include "caisson/os/probe.h"
+#include "caisson/wire/json_text.h"
 
 // The build defines these for this file alone.
 #ifndef CAISSON_VERSION
@@ -52,7 +52,7 @@ std::string VersionJson(const std::vector<std::string>& features) {
   object["commit"] = CAISSON_COMMIT;
   object["kernel"] = os::KernelRelease();
   object["features"] = boost::json::array(features.begin(), features.end());
-  return JsonLine(object);
+  return wire::JsonLine(object);
 }
 
 }  // namespace

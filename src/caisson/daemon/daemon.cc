@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -143,7 +142,6 @@ Result<std::string> Serve(const Options& options, const std::string& program_dir
 }  // namespace
 
 int RunDaemon(const std::vector<std::string>& arguments, const std::string& program_directory) {
-  umask(0077);
   const auto options = ReadOptions(arguments);
   if (!options) return Say(options.error(), kUsage);
   const auto why = Serve(*options, program_directory);

@@ -1,0 +1,12 @@
+# Removes the files that the last installation named.
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "nothing was installed from this build: there is no ${MANIFEST}")
+endif()
+file(STRINGS ${MANIFEST} files)
+foreach(file IN LISTS files)
+  set(path "$ENV{DESTDIR}${file}")
+  if(IS_SYMLINK ${path} OR EXISTS ${path})
+    message(STATUS "Removing: ${path}")
+    file(REMOVE ${path})
+  endif()
+endforeach()

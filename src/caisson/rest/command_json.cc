@@ -1,0 +1,108 @@
+#include <boost/json.hpp>
+
+#include "caisson/base/utf8.h"
+#include "caisson/rest/infos_json.h"
+#include "caisson/wire/base64.h"
+#include "caisson/wire/change_json.h"
+#include "caisson/wire/result_json.h"
+#include "caisson/wire/signal_name.h"
+
+namespace caisson::rest {
+namespace {
+
+const char* TypeName(sandbox::FileType type) {
+  switch (type) {
+    case sandbox::FileType::kFile:
+      return "file";
+    case sandbox::FileType::kDirectory:
+      return "directory";
+    case sandbox::FileType::kSymlink:
+      return "symlink";
+    case sandbox::FileType::kFifo:
+      return "fifo";
+    case sandbox::FileType::kSocket:
+      return "socket";
+    case sandbox::FileType::kDevice:
+      return "device";
+  }
+  return "file";
+}
+
+std::string ModeText(std::uint32_t mode) {
+  std::string text;
+  for (int shift = 9; shift >= 0; shift -= 3)
+    text += static_cast<char>('0' + ((mode >> static_cast<unsigned>(shift)) & 7U));
+  return text;
+}
+
+boost::json::value TextOrNull(const std::string& text) {
+  if (text.empty()) return nullptr;
+  return boost::json::value(text);
+}
+
+}  // namespace
+
+boost::json::object CommandObject(const service::CommandInfo& info) {
+  boost::json::object object;
+  object["id"] = info.id;
+  object["sandbox"] = info.sandbox.text();
+  object["step"] = info.step;
+  object["state"] = info.state == service::CommandState::kRunning ? "running" : "ended";
+  boost::json::array argv;
+  for (const std::string& argument : info.argv) argv.emplace_back(argument);
+  object["argv"] = std::move(argv);
+  object["cwd"] = info.cwd;
+  object["user"] = info.user == sandbox::User::kAgent ? "agent" : "root";
+  object["timeout_ms"] = info.timeout.count();
+  object["started_at"] = TimeText(info.started_at);
+  object["ended_at"] = nullptr;
+  if (info.ended_at) object["ended_at"] = TimeText(*info.ended_at);
+  object["stdout_bytes"] = info.stdout_bytes;
+  object["stderr_bytes"] = info.stderr_bytes;
+  object["outcome"] = nullptr;
+  if (info.outcome) object["outcome"] = *info.outcome;
+  object["exit_code"] = nullptr;
+  if (info.exit_code) object["exit_code"] = *info.exit_code;
+  object["signal"] = nullptr;
+  if (info.signal) object["signal"] = wire::SignalName(*info.signal);
+  return object;
+}
+
+boost::json::object StepObject(const service::StepResult& step) {
+  return wire::ResultObject(step.sandbox, step.step, step.result, step.hints);
+}
+
+boost::json::object EventObject(const service::Event& event) {
+  boost::json::object object;
+  object["number"] = event.number;
+  object["time"] = TimeText(event.time);
+  object["type"] = event.type;
+  object["sandbox"] = TextOrNull(event.sandbox);
+  object["command"] = TextOrNull(event.command);
+  object["caller"] = TextOrNull(event.caller);
+  object["detail"] = TextOrNull(event.detail);
+  return object;
+}
+
+boost::json::object FolderObject(const std::vector<sandbox::FileEntry>& entries) {
+  boost::json::array items;
+  for (const sandbox::FileEntry& entry : entries) {
+    const bool is_text = IsUtf8(entry.name) && IsUtf8(entry.link_target);
+    boost::json::object item;
+    item["name"] = is_text ? entry.name : wire::Base64(entry.name);
+    if (!is_text) item["encoding"] = "base64";
+    item["type"] = TypeName(entry.type);
+    item["size_bytes"] = entry.size_bytes;
+    item["mode"] = ModeText(entry.mode);
+    item["modified_at"] = TimeText(entry.modified_unix_ms);
+    item["link_target"] = TextOrNull(is_text ? entry.link_target : wire::Base64(entry.link_target));
+    items.push_back(std::move(item));
+  }
+  return {{"items", std::move(items)}};
+}
+
+boost::json::object ChangesObject(const plan::ChangeList& list) {
+  return {{"items", wire::ChangeArray(list)}, {"truncated", list.truncated}};
+}
+
+}  // namespace caisson::rest

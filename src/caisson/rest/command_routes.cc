@@ -1,0 +1,101 @@
+#include <boost/json.hpp>
+#include <memory>
+#include <utility>
+
+#include "caisson/rest/infos_json.h"
+#include "caisson/rest/query.h"
+#include "caisson/rest/requests_json.h"
+#include "caisson/rest/routes.h"
+
+namespace caisson::rest {
+namespace {
+
+// Waits for the end of a command that the caller started and whose result is the answer.
+class CommandEnd final : public PendingReply {
+ public:
+  CommandEnd(service::Service& service, service::Caller caller, service::CommandInfo info)
+      : service_(service), caller_(std::move(caller)), info_(std::move(info)) {}
+
+  Status Await(std::function<void()> ready) override {
+    return service_.AwaitEnd(caller_, info_.sandbox.text(), info_.id, std::move(ready));
+  }
+  Result<Reply> Take() override {
+    CAISSON_TRY(const service::StepResult step, service_.ResultOf(caller_, info_.sandbox.text(), info_.id));
+    return JsonReply(200, StepObject(step));
+  }
+  void Abandon() override { (void)service_.Cancel(caller_, info_.sandbox.text(), info_.id); }
+
+ private:
+  service::Service& service_;
+  service::Caller caller_;
+  service::CommandInfo info_;
+};
+
+}  // namespace
+
+Result<Answer> StartCommand(const Node& node, const Request& request) {
+  CAISSON_CHECK_OK(QueryReader(request.query).Finish());
+  CAISSON_TRY(const StartRequest start, ReadStart(request.body));
+  CAISSON_TRY(service::CommandInfo info, node.service.StartCommand(request.caller, request.sandbox, start.command));
+  if (start.run == Run::kAndWait) {
+    return std::make_unique<CommandEnd>(node.service, request.caller, std::move(info));
+  }
+  Reply reply = JsonReply(201, CommandObject(info));
+  reply.fields.emplace_back("Location", "/v1/sandboxes/" + info.sandbox.text() + "/commands/" + info.id);
+  return reply;
+}
+
+Result<Answer> ListCommands(const Node& node, const Request& request) {
+  CAISSON_CHECK_OK(QueryReader(request.query).Finish());
+  CAISSON_TRY(const std::vector<service::CommandInfo> commands,
+              node.service.ListCommands(request.caller, request.sandbox));
+  boost::json::array items;
+  for (const service::CommandInfo& info : commands) items.push_back(CommandObject(info));
+  return JsonReply(200, boost::json::object{{"items", std::move(items)}});
+}
+
+Result<Answer> GetCommand(const Node& node, const Request& request) {
+  CAISSON_CHECK_OK(QueryReader(request.query).Finish());
+  CAISSON_TRY(const service::CommandInfo info,
+              node.service.GetCommand(request.caller, request.sandbox, request.command));
+  boost::json::object object = CommandObject(info);
+  object["result"] = nullptr;
+  if (info.state == service::CommandState::kEnded) {
+    CAISSON_TRY(const service::StepResult step,
+                node.service.ResultOf(request.caller, request.sandbox, request.command));
+    object["result"] = StepObject(step);
+  }
+  return JsonReply(200, object);
+}
+
+Result<Answer> CancelCommand(const Node& node, const Request& request) {
+  CAISSON_CHECK_OK(QueryReader(request.query).Finish());
+  CAISSON_CHECK_OK(node.service.Cancel(request.caller, request.sandbox, request.command));
+  CAISSON_TRY(const service::CommandInfo info,
+              node.service.GetCommand(request.caller, request.sandbox, request.command));
+  return JsonReply(200, CommandObject(info));
+}
+
+Result<Answer> SignalCommand(const Node& node, const Request& request) {
+  CAISSON_CHECK_OK(QueryReader(request.query).Finish());
+  CAISSON_TRY(const int signal, ReadSignal(request.body));
+  CAISSON_CHECK_OK(node.service.Signal(request.caller, request.sandbox, request.command, signal));
+  return Reply{.status = 204, .content_type = {}, .fields = {}, .body = {}};
+}
+
+// The input is closed only when all of the body was accepted: what was not can still be sent.
+Result<Answer> WriteInput(const Node& node, const Request& request) {
+  QueryReader query(request.query);
+  const bool close = query.Switch("close", false);
+  CAISSON_CHECK_OK(query.Finish());
+  std::size_t accepted = 0;
+  if (!request.body.empty()) {
+    CAISSON_TRY(accepted, node.service.WriteInput(request.caller, request.sandbox, request.command, request.body));
+  }
+  if (close && accepted == request.body.size()) {
+    CAISSON_CHECK_OK(node.service.CloseInput(request.caller, request.sandbox, request.command));
+  }
+  return JsonReply(200, boost::json::object{{"accepted_bytes", accepted}});
+}
+
+}  // namespace caisson::rest

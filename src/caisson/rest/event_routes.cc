@@ -1,0 +1,63 @@
+#include <boost/json.hpp>
+#include <memory>
+#include <utility>
+
+#include "caisson/base/units.h"
+#include "caisson/rest/event_text.h"
+#include "caisson/rest/infos_json.h"
+#include "caisson/rest/problem.h"
+#include "caisson/rest/query.h"
+#include "caisson/rest/routes.h"
+#include "caisson/wire/json_text.h"
+
+namespace caisson::rest {
+namespace {
+
+constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62U;
+
+// What happens on the node, for as long as the client listens.
+class NodeEvents final : public StreamSource {
+ public:
+  NodeEvents(std::unique_ptr<service::EventFollower> follower, Bytes piece)
+      : follower_(std::move(follower)), piece_(piece.value) {}
+
+  Result<Piece> Next() override {
+    Piece piece;
+    while (piece.bytes.size() < piece_) {
+      const std::optional<service::Event> event = follower_->Next();
+      if (!event) break;
+      std::string data = wire::JsonLine(EventObject(*event));
+      data.pop_back();
+      piece.bytes += EventText("", std::to_string(event->number), data);
+    }
+    return piece;
+  }
+  void Await(std::function<void()> ready) override { follower_->Await(std::move(ready)); }
+  void Cancel() override { follower_->Cancel(); }
+
+ private:
+  std::unique_ptr<service::EventFollower> follower_;
+  std::size_t piece_;
+};
+
+}  // namespace
+
+Result<Answer> FollowEvents(const Node& node, const Request& request) {
+  QueryReader query(request.query);
+  std::uint64_t after = query.Count("after", 0, kMostNumber, 0);
+  CAISSON_CHECK_OK(query.Finish());
+  if (!Accepts(request.accept, "text/event-stream")) {
+    return Problem(406, Error(Code::kInvalidArgument, "this is given as text/event-stream"));
+  }
+  if (request.last_event_id) {
+    CAISSON_TRY(after, ParseCount(*request.last_event_id, "Last-Event-ID", 0, kMostNumber));
+  }
+  CAISSON_TRY(auto follower, node.service.FollowEvents(request.caller, after));
+  StreamReply reply;
+  reply.head.content_type = "text/event-stream";
+  reply.silence = kSilenceComment;
+  reply.source = std::make_unique<NodeEvents>(std::move(follower), node.stream_piece);
+  return reply;
+}
+
+}  // namespace caisson::rest

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "caisson/base/result.h"
+#include "caisson/service/requests.h"
+
+namespace caisson::rest {
+
+// The bodies and parameters of requests, read into what the service takes. Errors: kInvalidArgument.
+
+// The body of POST /v1/sandboxes. `idempotency_key`: its header.
+Result<service::CreateRequest> ReadCreate(std::string_view body, const std::optional<std::string>& idempotency_key);
+// The parameters of GET /v1/sandboxes.
+Result<service::ListRequest> ReadList(std::string_view query);
+
+// The body of POST .../commands.
+enum class Run { kAndWait, kInBackground };
+struct StartRequest {
+  service::CommandRequest command;
+  Run run = Run::kAndWait;
+};
+Result<StartRequest> ReadStart(std::string_view body);
+// The body of POST .../signal.
+Result<int> ReadSignal(std::string_view body);
+
+}  // namespace caisson::rest
