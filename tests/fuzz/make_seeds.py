@@ -308,38 +308,6 @@ def kept_record():
     yield "cut", record((5, "/srv"))[:-2]
 
 
-def http_json():
-    def case(reader, content):
-        return bytes([reader]) + (content.encode() if isinstance(content, str) else content)
-
-    yield "path", case(0, "home/agent/a%20b%2Fc")
-    yield "path_above", case(0, "a/%2E%2E%2fb")
-    yield "path_bytes", case(0, "%00%ff%C3%A9")
-    yield "query", case(1, "state=running&label=a%3Db&label=c+d&limit=7&follow=false&list&stream=stdout")
-    yield "query_twice", case(1, "limit=1&limit=2&stat=x")
-    yield "range", case(2, "bytes=0-499")
-    yield "range_end", case(2, "bytes=-1")
-    yield "range_open", case(2, "bytes=9223372036854775807-")
-    yield "create", case(3, '{"name":"a","labels":{"k":"v"},"cpus":0.5,"memory_bytes":536870912,"disk_bytes":1073741824,'
-                            '"pids":64,"command_timeout_ms":1500,"storage":"tmpfs","env":{"A":"1"},"image":{"ticket":"t"},'
-                            '"workspace":{"ticket":"t","mode":"rw"},"idle_timeout_ms":1,"max_lifetime_ms":2,"on_end":"keep"}')
-    yield "start", case(3, '{"argv":["sh","-c","\\u0041\\ud83d\\ude00"],"env":{},"cwd":"/tmp","user":"root","timeout_ms":5,'
-                           '"input":"open","stdin_base64":"AP8=","report_changes":false,"background":true}')
-    yield "signal", case(3, '{"signal":"SIGRTMIN+3"}')
-    yield "same_name", case(3, '{"pids":1,"pids":2}')
-    yield "deep", case(3, "[" * 40 + "]" * 40)
-    yield "numbers", case(3, '{"pids":1e400,"cpus":-0.0,"memory_bytes":18446744073709551616}')
-    yield "mark", case(3, b"\xef\xbb\xbf{}")
-    yield "get", case(4, "GET /healthz?x HTTP/1.1\r\nHost: localhost:80\r\nAccept: */*\r\n\r\n")
-    yield "post", case(4, "POST /v1/sandboxes HTTP/1.1\r\nHost: localhost:80\r\nContent-Type: application/json\r\n"
-                          "Content-Length: 2\r\n\r\n{}")
-    yield "chunks", case(4, "PUT /v1/sandboxes/a/files/x HTTP/1.1\r\nHost: localhost:80\r\n"
-                            "Transfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nTrailer: x\r\n\r\n")
-    yield "two_lengths", case(4, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n")
-    yield "folded", case(4, "GET / HTTP/1.1\r\nHost: x\r\n y\r\n\r\n")
-    yield "output_id", case(5, "12,34")
-
-
 def door():
     ENGINE, DEPOSIT, FOLDER, FILE = 0, 1, 1, 1 | 1 << 2
 
@@ -387,12 +355,43 @@ def records():
     yield "no_summary", SUMMARY
 
 
+def http_json():
+    def case(reader, content):
+        return bytes([reader]) + (content.encode() if isinstance(content, str) else content)
+
+    yield "path", case(0, "home/agent/a%20b%2Fc")
+    yield "path_above", case(0, "a/%2E%2E%2fb")
+    yield "path_bytes", case(0, "%00%ff%C3%A9")
+    yield "query", case(1, "state=running&label=a%3Db&label=c+d&limit=7&follow=false&list&stream=stdout")
+    yield "query_twice", case(1, "limit=1&limit=2&stat=x")
+    yield "range", case(2, "bytes=0-499")
+    yield "range_end", case(2, "bytes=-1")
+    yield "range_open", case(2, "bytes=9223372036854775807-")
+    yield "create", case(3, '{"name":"a","labels":{"k":"v"},"cpus":0.5,"memory_bytes":536870912,"disk_bytes":1073741824,'
+                            '"pids":64,"command_timeout_ms":1500,"storage":"tmpfs","env":{"A":"1"},"image":{"ticket":"t"},'
+                            '"workspace":{"ticket":"t","mode":"rw"},"idle_timeout_ms":1,"max_lifetime_ms":2,"on_end":"keep"}')
+    yield "start", case(3, '{"argv":["sh","-c","\\u0041\\ud83d\\ude00"],"env":{},"cwd":"/tmp","user":"root","timeout_ms":5,'
+                           '"input":"open","stdin_base64":"AP8=","report_changes":false,"background":true}')
+    yield "signal", case(3, '{"signal":"SIGRTMIN+3"}')
+    yield "same_name", case(3, '{"pids":1,"pids":2}')
+    yield "deep", case(3, "[" * 40 + "]" * 40)
+    yield "numbers", case(3, '{"pids":1e400,"cpus":-0.0,"memory_bytes":18446744073709551616}')
+    yield "mark", case(3, b"\xef\xbb\xbf{}")
+    yield "get", case(4, "GET /healthz?x HTTP/1.1\r\nHost: localhost:80\r\nAccept: */*\r\n\r\n")
+    yield "post", case(4, "POST /v1/sandboxes HTTP/1.1\r\nHost: localhost:80\r\nContent-Type: application/json\r\n"
+                          "Content-Length: 2\r\n\r\n{}")
+    yield "chunks", case(4, "PUT /v1/sandboxes/a/files/x HTTP/1.1\r\nHost: localhost:80\r\n"
+                            "Transfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nTrailer: x\r\n\r\n")
+    yield "two_lengths", case(4, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n")
+    yield "folded", case(4, "GET / HTTP/1.1\r\nHost: x\r\n y\r\n\r\n")
+    yield "output_id", case(5, "12,34")
+
+
 def main():
     targets = [
         mountinfo, kernel_text, command_line, event_stream, line_diff, file_patch, hints, guest_replies, launcher_replies,
-        layer_replies,
-        layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record,
-        http_json, door, records]
+        layer_replies, layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record, door,
+        records, http_json]
     for target in targets:
         folder = CORPUS / target.__name__
         folder.mkdir(parents=True, exist_ok=True)
