@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
                         : argument == "many"  ? Expect::kManySandboxes
                                               : Expect::kOneSandbox;
   umask(0022);  // images and layers have the modes they are given, whoever starts this
-  setsid();  // a signal to the caller's terminal group must not end the process that cleans up
+  setsid();     // a signal to the caller's terminal group must not end the process that cleans up
   caisson::launcher::ServerInputs inputs{Fd(3), Fd(4), Fd(5), Fd(expect == Expect::kEngines ? 6 : -1)};
   return caisson::launcher::RunServer(std::move(inputs), expect);
 }

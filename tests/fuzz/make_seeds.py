@@ -171,8 +171,16 @@ def guest_replies():
     yield "cut", bytes([1, 2]) + ready + part(frame(message((1, 3)))[:5], RAW)
 
 
-def launch_reply(leaf=1, leaf_fds=1, step=0, error=0, slot=7, number=0, said=b""):
-    return struct.pack("<IIiIQIII", 1, step, error, slot, number, leaf, leaf_fds, 0) + said.ljust(508, b"\0")
+def parked_command(ident=b"cm_a", command=1):
+    """plan::ParkedCommand."""
+    return ident.ljust(32, b"\0") + struct.pack("<QQqqQQQQ", command, 0, 10**9, 31 * 10**9, 0, 5, 0, 0)
+
+
+def launch_reply(leaf=1, leaf_fds=1, step=0, error=0, slot=7, number=0, said=b"", frozen=0, parked_fds=0, ident=b"",
+                 parked=bytes(96)):
+    """plan::LaunchReply."""
+    head = struct.pack("<IIiIQIIIIII", 1, step, error, slot, number, leaf, leaf_fds, 0, frozen, parked_fds, 0)
+    return head + parked + ident.ljust(32, b"\0") + said.ljust(512, b"\0")
 
 
 def launcher_replies():
@@ -229,14 +237,21 @@ def guest_requests():
 
 
 def launch_requests():
-    def request(verb=0, image=0, storage=0, workspace=0, pids=256, ident=b"sb_abcdefghijklmnopqrstuvwxyz", version=1):
-        plan = struct.pack("<IIIIQQII", image, storage, workspace, pids, 1 << 31, 1 << 32, 2000, 0)[:-4]
+    def request(verb=0, image=0, storage=0, workspace=0, pids=256, ident=b"sb_abcdefghijklmnopqrstuvwxyz", version=1,
+                parked=bytes(96), tickets=bytes(32)):
+        """plan::LaunchRequest."""
         head = struct.pack("<IIQIIIxxxxQIxxxx", version, verb, 1, 7, 1, 0, 42, 0)
-        data = head + plan + ident.ljust(32, b"\0")
-        return data + b"\0" * (-len(data) % 8)
+        plan = struct.pack("<IIIIQQI", image, storage, workspace, pids, 1 << 31, 1 << 32, 2000)
+        plan += ident.ljust(32, b"\0") + tickets
+        return head + plan + bytes(-len(plan) % 8) + parked
 
     yield "create", request()
     yield "folders", request(image=1, storage=2, workspace=3)
+    yield "tickets", request(image=1, workspace=1, tickets=bytes(range(32)))
+    yield "park", request(verb=7, parked=parked_command())
+    yield "park_endless_id", request(verb=7, parked=parked_command(b"c" * 32))
+    yield "adopt", request(verb=10)
+    yield "beyond", request(verb=12)
     yield "no_pids", request(pids=0)
     yield "few_pids", request(pids=1)
     yield "path", request(ident=b"../../etc")
@@ -257,7 +272,7 @@ def storage_requests():
     yield "path", request(name=b"a/b")
     yield "image_path", request(verb=1, image=b"x/../../etc")
     yield "endless", request(image=b"a" * 64)
-    yield "verb", request(verb=4)
+    yield "verb", request(verb=99)
 
 
 def command_end():
@@ -291,6 +306,53 @@ def kept_record():
     yield "engine_ids", record(first_id=0x70000000)
     yield "beyond", record(first_id=0x80000000)
     yield "cut", record((5, "/srv"))[:-2]
+
+
+def door():
+    ENGINE, DEPOSIT, FOLDER, FILE = 0, 1, 1, 1 | 1 << 2
+
+    def act(packet, visitor=0, fds=0, leaves=0, listens=1, served=0):
+        return bytes([visitor | leaves << 2 | listens << 3 | served << 4, fds]) + text(packet)
+
+    def hello(kind, version=1):
+        return struct.pack("<II", version, kind)
+
+    yield "engine", act(hello(ENGINE))
+    yield "deposit", act(hello(DEPOSIT), fds=FOLDER)
+    yield "two_deposits", act(hello(DEPOSIT), fds=FOLDER) + act(hello(DEPOSIT), fds=FOLDER, listens=0)
+    yield "no_folder", act(hello(DEPOSIT)) + act(hello(DEPOSIT), 1, FILE) + act(hello(DEPOSIT), 2, 2)
+    yield "version", act(hello(ENGINE, version=2))
+    yield "unknown", act(hello(9)) + act(b"short", 1) + act(hello(ENGINE) + b"more", 2) + act(b"", 3)
+    yield "gone", act(hello(DEPOSIT), fds=FOLDER, leaves=1, listens=0) + act(b"", leaves=1) + act(hello(ENGINE), served=1)
+    yield "engines", b"".join(act(hello(ENGINE), visitor, 3, listens=0) for visitor in range(4))
+    yield "deposit_then_engine", act(hello(DEPOSIT), fds=FOLDER, listens=0) + act(hello(ENGINE))
+
+
+def records():
+    SANDBOX, COMMAND, RESULT, SUMMARY = b"\0", b"\1", b"\2", b"\3"
+
+    def result(outcome, *fields):
+        return RESULT + message((1, outcome), *fields)
+
+    settings = [(1, 1 << 31), (2, 5 << 30), (3, 2000), (4, 256), (5, 30000), (6, 2), (7, "host"), (8, "/w"), (9, 1)]
+    yield "sandbox", SANDBOX + message(*settings, (10, message((1, "A"), (2, "b"))), (11, 60000))
+    yield "storage", SANDBOX + message((6, 3))
+    yield "workspace_mode", SANDBOX + message((9, 4))
+    yield "negative_times", SANDBOX + message((5, -1), (11, -1))
+    yield "command", COMMAND + message((1, "sh"), (1, "-c"), (1, b"\xff"), (2, "/"), (3, 1), (4, "uid 0"))
+    yield "user", COMMAND + message((3, 7))
+    yield "exited", result("exited", (2, 3), (4, 0), (5, 10), (6, 5), (7, 4096), (8, 1))
+    yield "failed", result("failed_to_start", (2, 2), (3, "exec"), (4, 1))
+    yield "reason", result("failed_to_start", (4, 3))
+    yield "changes", result("timed_out", (11, 1), (12, 1), (13, message((1, "/a"), (2, 3), (3, 1), (4, 9))), (14, 1))
+    yield "change_kind", result("cancelled", (12, 1), (13, message((1, "/a"), (2, 4))))
+    yield "hints", result("out_of_memory", (9, 1), (15, 1), (16, message((1, "code"), (2, "text"), (3, "do"))))
+    yield "outcome", result("vanished")
+    yield "cut", result("exited", (2, 3))[:-1]
+    yield "summary", SUMMARY + message((1, "exited"), (2, 0))
+    yield "summary_signal", SUMMARY + message((1, "signaled"), (3, 9))
+    yield "summary_outcome", SUMMARY + message((1, "gone"))
+    yield "no_summary", SUMMARY
 
 
 def http_json():
@@ -328,9 +390,8 @@ def http_json():
 def main():
     targets = [
         mountinfo, kernel_text, command_line, event_stream, line_diff, file_patch, hints, guest_replies, launcher_replies,
-        layer_replies,
-        layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record,
-        http_json]
+        layer_replies, layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record, door,
+        records, http_json]
     for target in targets:
         folder = CORPUS / target.__name__
         folder.mkdir(parents=True, exist_ok=True)

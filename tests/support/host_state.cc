@@ -29,7 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDataFolder = "/var/lib/caisson";
 // Made by the first run on a host, for all that follow.
-constexpr std::array kStanding = {"images", "sandboxes", "copies", "spool", "state", "store.img", "store.lock", "store"};
+constexpr std::array kStanding = {"images", "sandboxes", "copies",     "spool",
+                                  "state",  "store.img", "store.lock", "store"};
 constexpr const char* kStoreMount = "/var/lib/caisson/store";
 constexpr const char* kStoreFile = "/var/lib/caisson/store.img";
 // Stands in a state for what was not looked at.

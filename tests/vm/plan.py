@@ -94,6 +94,7 @@ STEPS = (
     Step("integration.posture", "*/0", kernels=NEWER),
     Step("integration.keep", "*ShowsWhatChanged/btrfs:*IsNobodysLeftOver/btrfs"),
     Step("integration.lifecycle", "*AKilledLauncher*:*TheEngineHolds*:*TheStorageProcess*"),
+    Step("integration.takeover"),
     Step("integration.changes_run", "*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:*WriteThroughAMapping_*",
          kernels=OLDER),
     Step("integration.changes_library", "*AreThoseOfOneCommand/*:*ThroughAMapping/*"),
@@ -109,6 +110,7 @@ SLOW = "minutes of emulation for what depends little on the kernel"
 LEFT_OUT = {
     r"(api|base|cli|client|daemon|hint|http|plan|proto|backend|rest|sandbox|service|state|bench|demo|fuzz|wire)[.].*":
         "the kernel has no part in it",
+    r"launcher[.](door|launch_request|succession)_test": "sockets and books, for which the kernel does not matter",
     r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
     r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
     r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,
@@ -120,5 +122,6 @@ LEFT_OUT = {
     r"integration[.]canaries": "tests the tests' own canaries, which live beside every test here too",
     r"integration[.]demo": "shows what the others test",
     r"integration[.]host_state": "tests the tests' own count of left-overs",
+    r"integration[.]node_.*": "needs packages of Python that the machine does not have; integration.takeover stands for it",
     r"integration[.]real_work": "projects that the machine does not have",
 }

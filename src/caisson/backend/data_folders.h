@@ -13,7 +13,7 @@ namespace caisson::backend {
 struct DataFolders {
   os::Fd data;     // holds `images`, `sandboxes` and `copies`
   os::Fd runtime;  // lock files
-  os::Fd state;  // of the daemon's database; the engine's user alone may enter it
+  os::Fd state;    // of the daemon's database; the engine's user alone may enter it
   os::Fd spool;    // unnamed files of the engine
 
   // The data folder is then in use as long as its descriptor or a duplicate is open: nobody purges it.

@@ -6,8 +6,8 @@
 
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
-#include "caisson/os/program_folder.h"
 #include "caisson/cli/terminal.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/wire/json_text.h"
 
 namespace caisson::cli {

@@ -1,9 +1,9 @@
 #include "caisson/cli/node.h"
 
 #include "caisson/cli/daemon_start.h"
-#include "caisson/os/program_folder.h"
 #include "caisson/client/connect.h"
 #include "caisson/os/identity.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/sandbox/sandboxes.h"
 
 namespace caisson::cli {

@@ -12,9 +12,9 @@
 #include "caisson/cli/host_report.h"
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
-#include "caisson/os/program_folder.h"
 #include "caisson/cli/terminal.h"
 #include "caisson/hint/hint.h"
+#include "caisson/os/program_folder.h"
 #include "caisson/sandbox/sandboxes.h"
 #include "caisson/wire/result_json.h"
 

@@ -5,9 +5,9 @@
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
-#include "caisson/os/program_folder.h"
 #include "caisson/cli/serve_request.h"
 #include "caisson/os/identity.h"
+#include "caisson/os/program_folder.h"
 
 namespace caisson::cli {
 namespace {

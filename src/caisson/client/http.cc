@@ -127,6 +127,8 @@ Message MessageOf(const Endpoint& endpoint, const Request& request) {
   return message;
 }
 
+enum class Connection : std::uint8_t { kNew, kUsedAgain };
+
 }  // namespace
 
 struct Http::State {
@@ -135,7 +137,7 @@ struct Http::State {
   os::Fd socket;
   boost::beast::flat_buffer buffer;  // what came beyond the reply before
 
-  Status Open();
+  Result<Connection> Open();
   Error Broken(const error_code& failed, std::chrono::milliseconds silence) const;
   // Sends the request and reads the head of its reply.
   Status Begin(PolledStream& stream, const Request& request, Parser& parser, std::chrono::milliseconds silence);
@@ -150,14 +152,14 @@ struct Http::State {
 };
 
 // A connection that the other side has closed meanwhile, or that says what nobody asked for, is not used again.
-Status Http::State::Open() {
+Result<Connection> Http::State::Open() {
   if (socket.valid()) {
     std::array<pollfd, 1> entries = {pollfd{socket.get(), POLLIN, 0}};
-    if (buffer.size() == 0 && os::Poll(entries, 0) && entries[0].revents == 0) return {};
+    if (buffer.size() == 0 && os::Poll(entries, 0) && entries[0].revents == 0) return Connection::kUsedAgain;
     Close();
   }
   CAISSON_TRY(socket, Connect(endpoint, Deadline::In(timeouts.connect)));
-  return {};
+  return Connection::kNew;
 }
 
 Error Http::State::Broken(const error_code& failed, std::chrono::milliseconds silence) const {
@@ -233,7 +235,7 @@ const Endpoint& Http::endpoint() const { return state_->endpoint; }
 // Beast and the JSON reader of problems report want of memory by exception.
 Result<Reply> Http::Exchange(const Request& request) try {
   State& state = *state_;
-  CAISSON_CHECK_OK(state.Open());
+  CAISSON_TRY(const Connection connection, state.Open());
   PolledStream stream(state.socket.get(), state.timeouts.silence, nullptr);
   Parser parser;
   Result<Reply> reply = Fail(Error(Code::kInternal, "no reply"));
@@ -244,6 +246,10 @@ Result<Reply> Http::Exchange(const Request& request) try {
     reply = Fail(begun.error());
   }
   if (!reply || !parser.get().keep_alive()) state.Close();
+  // The node closed a connection that it had kept just when it was used again. What may be done twice is asked again,
+  // once: the next connection is a new one.
+  if (connection == Connection::kUsedAgain && !begun && IsLost(begun.error()) && request.method != "POST")
+    return Exchange(request);
   return reply;
 } catch (const std::exception& error) {
   state_->Close();
@@ -260,7 +266,7 @@ Result<StreamEnd> Http::Stream(const Request& request, const std::function<Verdi
                                const Wake& wake, std::chrono::milliseconds silence) try {
   State& state = *state_;
   state.Close();  // the stream takes a connection for itself, from its beginning
-  CAISSON_CHECK_OK(state.Open());
+  if (const auto opened = state.Open(); !opened) return Fail(opened.error());
   PolledStream stream(state.socket.get(), silence, &wake);
   Parser parser;
   const auto close = [](State* closed) { closed->Close(); };

@@ -13,7 +13,7 @@ namespace caisson::daemon {
 // What one daemon is started with.
 struct Options {
   std::string socket = "/run/caisson/caisson.sock";
-  std::optional<std::uint16_t> tcp_port;                // on 127.0.0.1
+  std::optional<std::uint16_t> tcp_port;               // on 127.0.0.1
   std::optional<std::chrono::milliseconds> idle_exit;  // with no sandbox and no connection for so long
   std::string data_directory = "/var/lib/caisson";
   std::string runtime_directory = "/run/caisson";

@@ -14,8 +14,8 @@ TEST(ReadOptions, HasDefaults) {
 }
 
 TEST(ReadOptions, ReadsAll) {
-  const auto options = ReadOptions({"--socket", "/s", "--listen", "127.0.0.1:7777", "--idle-exit", "15m", "--data", "/d",
-                                    "--runtime", "/r"});
+  const auto options = ReadOptions(
+      {"--socket", "/s", "--listen", "127.0.0.1:7777", "--idle-exit", "15m", "--data", "/d", "--runtime", "/r"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->socket, "/s");
   EXPECT_EQ(options->tcp_port, 7777);

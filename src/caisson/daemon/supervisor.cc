@@ -50,8 +50,8 @@ void Notify(const std::string& notify_socket, const std::string& state) {
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
   const os::Fd socket_fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + notify_socket.size());
-  (void)sendto(socket_fd.get(), state.data(), state.size(), MSG_NOSIGNAL,
-               reinterpret_cast<const sockaddr*>(&address), size);
+  (void)sendto(socket_fd.get(), state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+               size);
 }
 
 }  // namespace caisson::daemon

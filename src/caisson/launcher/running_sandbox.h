@@ -29,6 +29,8 @@ struct RunningSandbox {
   bool is_frozen_by_order = false;
 };
 
+using RunningSandboxes = std::map<std::uint32_t, RunningSandbox>;  // by slot
+
 // The first whose key is greater; nullptr when there is none.
 template <typename Map>
 auto* NextAfter(Map& map, std::uint32_t key) {

@@ -7,13 +7,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "caisson/base/weakened.h"
+#include "caisson/launcher/answer.h"
 #include "caisson/launcher/door.h"
 #include "caisson/launcher/input_wait.h"
 #include "caisson/launcher/keeper.h"
@@ -23,6 +23,7 @@
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/running_sandbox.h"
 #include "caisson/launcher/storage_link.h"
+#include "caisson/launcher/succession.h"
 #include "caisson/os/namespace.h"
 #include "caisson/os/poll.h"
 #include "caisson/os/socket.h"
@@ -42,20 +43,6 @@ constexpr std::chrono::seconds kDestroyPatience{5};
 // A request that was made for sure, since the engine starts no launcher without need, but may still be on its way.
 constexpr std::chrono::seconds kRequestPatience{10};
 
-// A reply and the descriptors beside it.
-struct Answer {
-  LaunchReply reply;
-  std::vector<os::Fd> fds;
-};
-
-Answer Failed(Step step, int errno_value, std::string_view message = {}) {
-  Answer answer;
-  message.copy(answer.reply.message, sizeof answer.reply.message - 1);
-  answer.reply.failed_step = step;
-  answer.reply.error = errno_value == 0 ? EIO : errno_value;
-  return answer;
-}
-
 class Server {
  public:
   Server(os::Fd engine, std::optional<Door> door, os::Fd own_network, os::Fd first_network, HostTrees trees,
@@ -68,7 +55,8 @@ class Server {
         keeper_(std::move(keeper)),
         storage_(std::move(storage)),
         expect_(expect),
-        launch_(trees_, storage_) {}
+        launch_(trees_, storage_),
+        succession_(sandboxes_, storage_) {}
 
   int Run() {
     while (HasReason() && AwaitRequest()) {
@@ -146,19 +134,12 @@ class Server {
         return ExamineLeaf(request);
       case plan::Verb::kFreeze:
       case plan::Verb::kThaw:
-        return Freeze(request);
       case plan::Verb::kPark:
-        Park(request, fds);
-        return std::nullopt;
       case plan::Verb::kUnpark:
-        Unpark(request);
-        return std::nullopt;
       case plan::Verb::kNextSandbox:
-        return NextSandbox(request);
       case plan::Verb::kAdopt:
-        return Adopt(request, fds);
       case plan::Verb::kNextParked:
-        return NextParked(request);
+        return succession_.Serve(request, fds);
     }
     return Failed(Step::kRequest, EBADMSG);
   }
@@ -214,8 +195,9 @@ class Server {
     if (door_) {
       const auto take = [&](const plan::Ticket& ticket, os::Fd& folder) {
         auto left = door_->Take(ticket);
-        if (left) folder = *std::move(left);
-        return left.has_value();
+        if (!left) return false;
+        folder = *std::move(left);
+        return true;
       };
       if (has_image && !take(plan.image_ticket, inputs.image)) return StepError{Step::kImage, ENOKEY, {}};
       if (has_workspace && !take(plan.workspace_ticket, inputs.workspace)) {
@@ -227,10 +209,6 @@ class Server {
     if (has_image) inputs.image = std::move(fds[2]);
     if (has_workspace) inputs.workspace = std::move(fds[has_image ? 3 : 2]);
     return std::nullopt;
-  }
-
-  static bool Admit(const os::Fd& door, const os::Fd& control) {
-    return os::SendWithFds(door.get(), "c", std::vector<int>{control.get()}).has_value();
   }
 
   // A thousand sandboxes must fit into one process's descriptors.
@@ -290,13 +268,6 @@ class Server {
     return answer;
   }
 
-  static void AppendLeaf(std::uint32_t number, LeafFds leaf, Answer& answer) {
-    answer.reply.leaf = number;
-    answer.reply.leaf_guest_fds = static_cast<std::uint32_t>(leaf.guest.size());
-    for (os::Fd& fd : leaf.engine) answer.fds.push_back(std::move(fd));
-    for (os::Fd& fd : leaf.guest) answer.fds.push_back(std::move(fd));
-  }
-
   Answer RotateLeaf(const LaunchRequest& request) {
     const auto found = sandboxes_.find(request.slot);
     if (found == sandboxes_.end()) return Failed(Step::kLeaf, ENOENT);
@@ -321,87 +292,6 @@ class Server {
     if (!processes) return Failed(Step::kLeaf, processes.error().errno_value(), processes.error().message());
     Answer answer;
     answer.reply.waits_for_input = WaitsForInput(*processes, request.input) ? 1 : 0;
-    return answer;
-  }
-
-  RunningSandbox* Find(std::uint32_t block) {
-    const auto found = sandboxes_.find(block);
-    return found == sandboxes_.end() ? nullptr : &found->second;
-  }
-
-  Answer Freeze(const LaunchRequest& request) {
-    RunningSandbox* const sandbox = Find(request.slot);
-    if (sandbox == nullptr) return Failed(Step::kCgroup, ENOENT);
-    const os::Cgroup& cgroup = sandbox->launched.slot.sandbox;
-    sandbox->is_frozen_by_order = request.verb == plan::Verb::kFreeze;
-    const Status set =
-        cgroup.Set(sandbox->is_frozen_by_order ? os::Cgroup::Freezer::kFrozen : os::Cgroup::Freezer::kThawed);
-    if (!set) return Failed(Step::kCgroup, set.error().errno_value(), set.error().message());
-    const auto frozen = cgroup.IsFrozen();
-    if (!frozen) return Failed(Step::kCgroup, frozen.error().errno_value(), frozen.error().message());
-    Answer answer;
-    answer.reply.frozen = *frozen ? 1 : 0;
-    return answer;
-  }
-
-  void Park(const LaunchRequest& request, std::vector<os::Fd>& fds) {
-    constexpr std::size_t kMostParked = 4096;
-    RunningSandbox* const sandbox = Find(request.slot);
-    const bool has_place = sandbox != nullptr && sandbox->parked.size() < kMostParked;
-    if (!has_place || fds.size() < plan::kLeastParkedFds || fds.size() > plan::kMostParkedFds) return;
-    sandbox->parked.insert_or_assign(request.leaf, Parked{request.parked, std::move(fds)});
-  }
-
-  void Unpark(const LaunchRequest& request) {
-    if (RunningSandbox* const sandbox = Find(request.slot)) sandbox->parked.erase(request.leaf);
-  }
-
-  Answer NextSandbox(const LaunchRequest& request) {
-    Answer answer;
-    if (const auto* next = NextAfter(sandboxes_, request.slot)) {
-      answer.reply.slot = next->first;
-      next->second.id.copy(answer.reply.id, sizeof answer.reply.id - 1);
-    }
-    return answer;
-  }
-
-  Answer Adopt(const LaunchRequest& request, const std::vector<os::Fd>& fds) {
-    RunningSandbox* const sandbox = Find(request.slot);
-    if (sandbox == nullptr || fds.size() != 2) return Failed(Step::kRequest, sandbox == nullptr ? ENOENT : EINVAL);
-    auto guest = sandbox->launched.guest.Duplicate();
-    auto kill = sandbox->launched.slot.sandbox.OpenKill();
-    if (!guest || !kill) return Failed(Step::kStartGuest, EMFILE);
-    if (!Admit(sandbox->door, fds[0])) return Failed(Step::kStartGuest, EPIPE, "the sandbox has ended");
-    (void)storage_.Connect(request.slot, fds[1]);
-    Answer answer;
-    answer.reply.slot = request.slot;
-    answer.reply.is_frozen_by_order = sandbox->is_frozen_by_order ? 1 : 0;
-    sandbox->id.copy(answer.reply.id, sizeof answer.reply.id - 1);
-    answer.fds.push_back(*std::move(guest));
-    answer.fds.push_back(*std::move(kill));
-    return answer;
-  }
-
-  Answer NextParked(const LaunchRequest& request) {
-    RunningSandbox* const sandbox = Find(request.slot);
-    if (sandbox == nullptr) return Failed(Step::kLeaf, ENOENT);
-    Answer answer;
-    const auto* next = NextAfter(sandbox->parked, request.leaf);
-    if (next == nullptr) return answer;
-    const Slot& slot = sandbox->launched.slot;
-    auto cgroup = slot.sandbox.FindChild(LeafName(next->first));
-    if (!cgroup || !*cgroup) return Failed(Step::kLeaf, ENOENT);
-    auto leaf = OpenLeaf(**cgroup, slot.sandbox, sandbox->pids, UidBlocks::FirstId(slot.block) + kGuestId);
-    if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
-    for (const os::Fd& fd : next->second.fds) {
-      auto duplicate = fd.Duplicate();
-      if (!duplicate) return Failed(Step::kLeaf, EMFILE);
-      answer.fds.push_back(*std::move(duplicate));
-    }
-    answer.reply.slot = slot.block;
-    answer.reply.parked = next->second.command;
-    answer.reply.parked_fds = static_cast<std::uint32_t>(answer.fds.size());
-    AppendLeaf(next->first, *std::move(leaf), answer);
     return answer;
   }
 
@@ -453,7 +343,8 @@ class Server {
   bool ordered_ = true;  // the first slot is ordered before anything else is made
   Launch launch_;
   std::optional<Embryo> embryo_;
-  std::map<std::uint32_t, RunningSandbox> sandboxes_;
+  RunningSandboxes sandboxes_;
+  Succession succession_;
   Retired retired_;
   std::vector<std::uint32_t> ended_;
 };

@@ -108,7 +108,7 @@ Result<Answer> FollowRaw(const Node& node, const Request& request, service::Stre
                                                        is_stdout ? from : kBehindAll, is_stdout ? kBehindAll : from));
   StreamReply reply;
   reply.head.content_type = "application/octet-stream";
-  reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow, node.stream_piece);
+  reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow, Bytes{8 * node.stream_piece.value});
   return reply;
 }
 

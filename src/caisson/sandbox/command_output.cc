@@ -53,7 +53,7 @@ SpoolFile::Moved CommandOutput::Take(OutputStreamKind stream, int pipe) {
   const std::lock_guard lock(mutex_);
   SpoolFile& spool = spools_[IndexOf(stream)];
   // Half of the window goes at once: each hole is a system call.
-  if (spool.IsFull()) spool.DropBefore(spool.end() - SpoolFile::kWindow / 2);
+  if (spool.IsFull() && !HoldsUp(stream)) spool.DropBefore(spool.end() - SpoolFile::kWindow / 2);
   const SpoolFile::Moved moved = spool.Take(pipe);
   if (moved == SpoolFile::Moved::kSome) TellReaders();
   return moved;
@@ -61,6 +61,11 @@ SpoolFile::Moved CommandOutput::Take(OutputStreamKind stream, int pipe) {
 
 bool CommandOutput::MustWait(OutputStreamKind stream) const {
   const std::lock_guard lock(mutex_);
+  return HoldsUp(stream);
+}
+
+// Whether a reader has still to see what the next Take would drop.
+bool CommandOutput::HoldsUp(OutputStreamKind stream) const {
   const SpoolFile& spool = spools_[IndexOf(stream)];
   if (!spool.IsFull()) return false;
   const std::uint64_t dropped_next = spool.end() - SpoolFile::kWindow / 2;
@@ -93,13 +98,15 @@ std::uint64_t CommandOutput::total(OutputStreamKind stream) const {
 CapturedOutput CommandOutput::Capture(OutputStreamKind stream, Bytes kept) const {
   const std::lock_guard lock(mutex_);
   const SpoolFile& spool = spools_[IndexOf(stream)];
+  const bool has_gap = spool.dropped_from() != spool.dropped_until();
   CapturedOutput captured;
   captured.total_bytes = spool.end();
-  captured.truncated = spool.end() > kept.value;
-  if (auto head = spool.Read(0, std::min(kept.value, spool.end()))) captured.kept = *std::move(head);
+  const std::uint64_t head = has_gap ? std::min(kept.value, spool.dropped_from()) : kept.value;
+  if (auto bytes = spool.Read(0, std::min(head, spool.end()))) captured.kept = *std::move(bytes);
+  captured.truncated = spool.end() > captured.kept.size();
   if (captured.truncated) {
-    const std::uint64_t from =
-        std::max({kept.value, spool.dropped_until(), spool.end() - std::min(spool.end(), kTailLimit.value)});
+    std::uint64_t from = std::max(head, spool.end() - std::min(spool.end(), kTailLimit.value));
+    if (has_gap) from = std::max(from, spool.dropped_until());
     if (auto tail = spool.Read(from, kTailLimit.value)) captured.tail = *std::move(tail);
   }
   return captured;
@@ -127,13 +134,13 @@ Result<std::optional<OutputReader::Chunk>> OutputReader::Next(std::size_t limit)
     std::uint64_t& next = next_[i];
     if (next >= spool.end()) continue;
     Chunk chunk{.stream = static_cast<OutputStreamKind>(i), .offset = next, .bytes = {}};
-    if (next >= SpoolFile::kHead && next < spool.dropped_until()) {
+    if (next >= spool.dropped_from() && next < spool.dropped_until()) {
       chunk.dropped = std::min(spool.dropped_until(), spool.end()) - next;
       next += chunk.dropped;
       return chunk;
     }
     std::uint64_t most = std::min<std::uint64_t>(limit, spool.end() - next);
-    if (next < SpoolFile::kHead) most = std::min(most, SpoolFile::kHead - next);
+    if (next < spool.dropped_from()) most = std::min(most, spool.dropped_from() - next);
     CAISSON_TRY(chunk.bytes, spool.Read(next, most));
     if (chunk.bytes.empty()) return Fail(Error(Code::kInternal, "the command's output was cut off"));
     next += chunk.bytes.size();

@@ -29,7 +29,8 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
   static Result<std::shared_ptr<CommandOutput>> Open(int directory, const std::string& id, Command command);
   static void Remove(int directory, const std::string& id);
 
-  // For the one that moves the output. Take as SpoolFile::Take.
+  // For the one that moves the output. Take as SpoolFile::Take; where MustWait is true it drops nothing, and the spool
+  // grows beyond its window.
   SpoolFile::Moved Take(OutputStreamKind stream, int pipe);
   // While a reader lags behind so far that a byte it has not seen would be dropped, the command waits.
   bool MustWait(OutputStreamKind stream) const;
@@ -50,7 +51,9 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
   friend class OutputReader;
   CommandOutput(SpoolFile out, SpoolFile err, os::Fd wake, Command command)
       : spools_{std::move(out), std::move(err)}, wake_(std::move(wake)), ended_(command == Command::kEnded) {}
+  // With the lock held.
   void TellReaders();
+  bool HoldsUp(OutputStreamKind stream) const;
 
   mutable std::mutex mutex_;
   std::array<SpoolFile, 2> spools_;

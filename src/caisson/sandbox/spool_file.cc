@@ -15,6 +15,9 @@ namespace {
 constexpr std::uint64_t kBlock = 4096;
 constexpr std::size_t kDiscardPiece = 64U << 10U;
 
+constexpr std::uint64_t RoundDown(std::uint64_t offset) { return offset / kBlock * kBlock; }
+constexpr std::uint64_t RoundUp(std::uint64_t offset) { return RoundDown(offset + kBlock - 1); }
+
 }  // namespace
 
 Result<SpoolFile> SpoolFile::Create(int directory, const std::string& name) {
@@ -31,14 +34,17 @@ Result<SpoolFile> SpoolFile::Open(int directory, const std::string& name) {
   }
   SpoolFile spool(std::move(file));
   spool.end_ = static_cast<std::uint64_t>(info.st_size);
-  if (spool.end_ > kHead) {
-    const off_t data = lseek(spool.file_.get(), static_cast<off_t>(kHead), SEEK_DATA);
-    spool.dropped_until_ = data < 0 ? spool.end_ : static_cast<std::uint64_t>(data);
+  const off_t hole = lseek(spool.file_.get(), 0, SEEK_HOLE);
+  if (hole >= 0 && static_cast<std::uint64_t>(hole) < spool.end_) {
+    const off_t data = lseek(spool.file_.get(), hole, SEEK_DATA);
+    spool.dropped_from_ = std::min(kHead, static_cast<std::uint64_t>(hole));
+    spool.dropped_until_ = data < 0 ? RoundUp(spool.end_) : static_cast<std::uint64_t>(data);
   }
   return spool;
 }
 
 SpoolFile::Moved SpoolFile::Take(int pipe) {
+  if (HasGap() && end_ < dropped_until_) return Discard(pipe);
   auto offset = static_cast<off_t>(end_);
   const ssize_t n = splice(pipe, nullptr, file_.get(), &offset, kPiece, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
   if (n > 0) {
@@ -58,22 +64,33 @@ SpoolFile::Moved SpoolFile::Take(int pipe) {
 
 SpoolFile::Moved SpoolFile::Discard(int pipe) {
   std::array<char, kDiscardPiece> buffer;
-  const ssize_t n = read(pipe, buffer.data(), buffer.size());
+  const bool is_in_gap = HasGap() && end_ < dropped_until_;
+  const std::size_t most = is_in_gap ? std::min<std::size_t>(buffer.size(), dropped_until_ - end_) : buffer.size();
+  const ssize_t n = read(pipe, buffer.data(), most);
   if (n == 0) return Moved::kEnd;
   if (n < 0) return errno == EAGAIN || errno == EINTR ? Moved::kNothing : Moved::kEnd;
+  // The gap grows by whole blocks, and by what is kept before it of its first one: only so is it found again.
+  if (!HasGap()) dropped_from_ = dropped_until_ = std::min(kHead, RoundDown(end_));
   end_ += static_cast<std::uint64_t>(n);
   // A hole, which takes no room.
   (void)!ftruncate(file_.get(), static_cast<off_t>(end_));
-  dropped_until_ = std::max(dropped_until_, end_);
+  const std::uint64_t until = RoundUp(end_);
+  if (until <= dropped_until_) return Moved::kSome;
+  PunchHole(dropped_until_, until);
+  dropped_until_ = until;
   return Moved::kSome;
 }
 
 void SpoolFile::DropBefore(std::uint64_t offset) {
-  const std::uint64_t until = std::min(offset, end_) / kBlock * kBlock;
+  const std::uint64_t until = RoundDown(std::min(offset, end_));
   if (until <= dropped_until_) return;
-  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(dropped_until_),
-            static_cast<off_t>(until - dropped_until_));
+  PunchHole(dropped_until_, until);
   dropped_until_ = until;
+}
+
+void SpoolFile::PunchHole(std::uint64_t from, std::uint64_t until) const {
+  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+            static_cast<off_t>(until - from));
 }
 
 Result<std::string> SpoolFile::Read(std::uint64_t offset, std::size_t limit) const {

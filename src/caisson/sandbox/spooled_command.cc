@@ -98,7 +98,10 @@ Result<std::size_t> SpooledCommand::WriteInput(std::string_view bytes) {
   if (n < 0 && errno != EAGAIN && errno != EINTR) {
     return Fail(Error(Code::kConflict, "the command does not read its input any more"));
   }
-  return n < 0 ? std::size_t{0} : static_cast<std::size_t>(n);
+  if (n <= 0) return std::size_t{0};
+  const std::lock_guard lock(mutex_);
+  silent_from_ = Clock::now() + kSilence;
+  return static_cast<std::size_t>(n);
 }
 
 Status SpooledCommand::CloseInput() {
@@ -147,21 +150,23 @@ void SpooledCommand::Resume() {
   parked_.deadline_ns = nanoseconds((Clock::now() + *left_).time_since_epoch()).count();
   parked_.stands_still = 0;
   left_.reset();
+  if (killed_at_) killed_at_ = Clock::now();
   Park();
   output_->Wake();
 }
 
 int SpooledCommand::PollTimeout() const {
   const std::lock_guard lock(mutex_);
+  if (left_) return -1;  // also of one that was killed: its guest is frozen too, and says nothing of it
   if (killed_at_) return Deadline(*killed_at_ + kKillPatience).PollTimeout();
-  if (left_) return -1;
   return Deadline(Clock::time_point(nanoseconds(parked_.deadline_ns))).PollTimeout();
 }
 
 bool SpooledCommand::TimeIsOver() const {
   const std::lock_guard lock(mutex_);
+  if (left_) return false;
   if (killed_at_) return Clock::now() >= *killed_at_ + kKillPatience;
-  return !left_ && Clock::now() >= Clock::time_point(nanoseconds(parked_.deadline_ns));
+  return Clock::now() >= Clock::time_point(nanoseconds(parked_.deadline_ns));
 }
 
 void SpooledCommand::Run() {
@@ -171,6 +176,8 @@ void SpooledCommand::Run() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
+    // Nobody parks them any more. Whoever still writes to them learns that nobody reads.
+    for (const std::size_t stream : {kOut, kErr}) state_->started.stdio[stream].Reset();
   }
   on_end_(*std::move(result));
   (void)state_->instance->Unpark(*state_->started.leaf);
@@ -182,7 +189,7 @@ void SpooledCommand::Run() {
 std::optional<Result<CommandResult>> SpooledCommand::Move() {
   auto& stdio = state_->started.stdio;
   const auto source = [&](std::size_t stream, OutputStreamKind kind) {
-    return output_->MustWait(kind) ? -1 : stdio[stream].get();
+    return at_end_[stream] || output_->MustWait(kind) ? -1 : stdio[stream].get();
   };
   std::array<pollfd, 4> entries{{{output_->wake_fd(), POLLIN, 0},
                                  {state_->started.end.get(), POLLIN, 0},
@@ -196,7 +203,7 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
   for (const std::size_t stream : {kOut, kErr}) {
     if (entries[stream + 1].revents == 0) continue;
     const auto kind = stream == kOut ? OutputStreamKind::kStdout : OutputStreamKind::kStderr;
-    if (output_->Take(kind, stdio[stream].get()) == SpoolFile::Moved::kEnd) stdio[stream].Reset();
+    at_end_[stream] = output_->Take(kind, stdio[stream].get()) == SpoolFile::Moved::kEnd;
   }
   if (entries[1].revents != 0) return Conclude(PeekEnd());
   if (!TimeIsOver()) return std::nullopt;
@@ -207,7 +214,8 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
   }
   {
     const std::lock_guard lock(mutex_);
-    waits_for_input_ = input_.valid() && state_->instance->WaitsForInput(*state_->started.leaf, input_.get());
+    waits_for_input_ = input_.valid() && Clock::now() >= silent_from_ &&
+                       state_->instance->WaitsForInput(*state_->started.leaf, input_.get());
   }
   Decide(Verdict::kTimedOut);
   return std::nullopt;
@@ -253,13 +261,12 @@ Result<CommandResult> SpooledCommand::Conclude(const std::optional<proto::End>& 
 // What is in its pipes, and nothing that comes later.
 void SpooledCommand::Drain() {
   for (const std::size_t stream : {kOut, kErr}) {
-    os::Fd& source = state_->started.stdio[stream];
+    const int source = state_->started.stdio[stream].get();
     const auto kind = stream == kOut ? OutputStreamKind::kStdout : OutputStreamKind::kStderr;
     const std::uint64_t from = output_->total(kind);
-    while (source.valid() && output_->total(kind) - from < kDrainLimit) {
-      if (output_->Take(kind, source.get()) != SpoolFile::Moved::kSome) break;
+    while (!at_end_[stream] && output_->total(kind) - from < kDrainLimit) {
+      if (output_->Take(kind, source) != SpoolFile::Moved::kSome) break;
     }
-    source.Reset();
   }
 }
 

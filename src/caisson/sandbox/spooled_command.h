@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -73,6 +74,7 @@ class SpooledCommand {
   std::unique_ptr<Command::State> state_;
   std::shared_ptr<CommandOutput> output_;  // also its readers'
   OnEnd on_end_;
+  std::array<bool, 3> at_end_{};  // the stream was read to its end; its pipe stays, to be parked with the others
 
   mutable std::mutex mutex_;  // what follows
   plan::ParkedCommand parked_;
@@ -80,6 +82,7 @@ class SpooledCommand {
   std::optional<Clock::duration> left_;  // while it is frozen
   Verdict verdict_;
   std::optional<Clock::time_point> killed_at_;
+  Clock::time_point silent_from_;  // the last bytes count as just given until then
   bool waits_for_input_ = false;
   bool over_ = false;
 

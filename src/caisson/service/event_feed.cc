@@ -16,6 +16,8 @@ class EventFeed::Follower : public EventFollower {
     const std::lock_guard lock(feed_.mutex_);
     feed_.followers_.push_back(this);
   }
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
   ~Follower() override {
     const std::lock_guard lock(feed_.mutex_);
     feed_.followers_.remove(this);

@@ -16,6 +16,7 @@ class EventFeed {
   explicit EventFeed(state::Database& database) : database_(database) {}
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
+  ~EventFeed() = default;
 
   // An event was recorded.
   void Tell();

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "caisson/sandbox/sandboxes.h"
+#include "caisson/service/command_seats.h"
 #include "caisson/service/event_feed.h"
 #include "caisson/service/requests.h"
 #include "caisson/state/database.h"
@@ -25,6 +26,7 @@ struct Node {
   state::Database& database;
   sandbox::Sandboxes& sandboxes;
   EventFeed& events;
+  CommandSeats& commands;
   NodeLimits limits;
 };
 

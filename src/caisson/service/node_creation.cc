@@ -119,6 +119,18 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
   return made;
 }
 
+Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner) {
+  {
+    const std::unique_lock lock(owners_mutex_);
+    owners_.emplace(owner->id(), owner);
+  }
+  Status begun = owner->Begin(caller.name);
+  if (begun) return begun;
+  const std::string reason = "it could not be recorded: " + begun.error().message();
+  if (owner->End(Lifecycle::kDeleted, reason, caller.name)) Forget(owner->id());
+  return begun;
+}
+
 Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest& request, const SandboxId& id) {
   const UnixMs at = Now();
   const Settings settings = SettingsOf(request);
@@ -153,32 +165,22 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
   if (!inserted) return Fail(inserted.error());
   events_.Tell();
 
-  const auto change = [&](Lifecycle to, const std::string& reason) {
-    const UnixMs now = Now();
-    state::StateChange step{
-        .id = id, .from = "pending", .to = std::string(sandbox::LifecycleName(to)), .at = now, .reason = reason};
-    if (to == Lifecycle::kRunning && request.max_lifetime) {
-      step.also.expires_at = std::optional<UnixMs>(now + request.max_lifetime->count());
-    }
-    const auto changed = node_.database.ChangeState(
-        step,
-        {.time = now, .type = "sandbox." + step.to, .sandbox = id.text(), .caller = caller.name, .detail = reason});
-    events_.Tell();
-    return changed ? Status() : Fail(changed.error());
-  };
   auto box = node_.sandboxes.Create(std::move(spec), id);
   if (!box) {
-    (void)change(Lifecycle::kDeleted, "it could not be made: " + box.error().message());
+    const UnixMs now = Now();
+    const std::string reason = "it could not be made: " + box.error().message();
+    (void)node_.database.ChangeState(
+        {.id = id, .from = "pending", .to = "deleted", .at = now, .reason = reason, .deadline_at = {}, .also = {}},
+        {.time = now, .type = "sandbox.deleted", .sandbox = id.text(), .caller = caller.name, .detail = reason});
+    events_.Tell();
     return Fail(std::move(box).error());
   }
-  CAISSON_CHECK_OK(change(Lifecycle::kRunning, {}));
-  auto owner = std::make_shared<SandboxOwner>(
-      node_, SandboxOwner::Description{.id = id, .settings = settings, .idle_timeout = request.idle_timeout},
+  const auto owner = std::make_shared<SandboxOwner>(
+      node_,
+      SandboxOwner::Description{
+          .id = id, .settings = settings, .idle_timeout = request.idle_timeout, .state = Lifecycle::kPending},
       *std::move(box));
-  {
-    const std::unique_lock lock(owners_mutex_);
-    owners_.emplace(id, std::move(owner));
-  }
+  CAISSON_CHECK_OK(Begin(caller, owner));
   return Describe(id);
 }
 

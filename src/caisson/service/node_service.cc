@@ -64,7 +64,10 @@ Error NoCapacity(std::string what, std::chrono::milliseconds retry_after) {
 
 NodeService::NodeService(state::Database& database, sandbox::Sandboxes& sandboxes, const NodeLimits& limits,
                          std::function<void()> lost)
-    : node_{database, sandboxes, events_, limits}, events_(database), lost_(std::move(lost)) {}
+    : events_(database),
+      commands_(limits.commands),
+      node_{database, sandboxes, events_, commands_, limits},
+      lost_(std::move(lost)) {}
 
 Result<std::unique_ptr<NodeService>> NodeService::Start(state::Database& database, sandbox::Sandboxes& sandboxes,
                                                         const NodeLimits& limits, std::function<void()> lost) {
@@ -235,7 +238,7 @@ Result<CommandInfo> NodeService::GetCommand(const Caller& caller, std::string_vi
 Result<std::vector<CommandInfo>> NodeService::ListCommands(const Caller& caller, std::string_view sandbox) {
   CAISSON_CHECK_OK(Permit(caller, Permission::kReadSandboxes));
   CAISSON_TRY(const SandboxId id, Resolve(sandbox));
-  CAISSON_TRY(const auto records, node_.database.ListCommands(id, {.results = state::Results::kRead}));
+  CAISSON_TRY(const auto records, node_.database.ListCommands(id, {}));
   std::vector<CommandInfo> infos;
   for (const state::CommandRecord& record : records) {
     CAISSON_TRY(CommandInfo info, Describe(record));
@@ -299,36 +302,37 @@ Result<std::unique_ptr<OutputFollower>> NodeService::FollowOutput(const Caller& 
   return std::unique_ptr<OutputFollower>(std::make_unique<Follower>(output->Follow(stdout_from, stderr_from)));
 }
 
-Result<std::shared_ptr<RunningCommand>> NodeService::Running(const Caller& caller, std::string_view sandbox,
-                                                             std::string_view command) const {
+Result<NodeService::Held> NodeService::Running(const Caller& caller, std::string_view sandbox,
+                                               std::string_view command) const {
   CAISSON_TRY(const auto record, RecordOf(caller, Permission::kRunCommands, sandbox, command));
-  const auto owner = FindOwner(record.sandbox);
+  auto owner = FindOwner(record.sandbox);
   auto running = owner == nullptr ? nullptr : owner->FindCommand(record.id);
   if (running == nullptr || running->has_ended() || running->command() == nullptr) return Fail(HasEnded());
-  return running;
+  return Held{.owner = std::move(owner), .running = std::move(running)};
 }
 
 Result<std::size_t> NodeService::WriteInput(const Caller& caller, std::string_view sandbox, std::string_view command,
                                             std::string_view bytes) {
   CAISSON_TRY(const auto running, Running(caller, sandbox, command));
-  return running->command()->WriteInput(bytes);
+  return running->WriteInput(bytes);
 }
 
 Status NodeService::CloseInput(const Caller& caller, std::string_view sandbox, std::string_view command) {
   CAISSON_TRY(const auto running, Running(caller, sandbox, command));
-  return running->command()->CloseInput();
+  return running->CloseInput();
 }
 
 Status NodeService::Signal(const Caller& caller, std::string_view sandbox, std::string_view command, int signal) {
   CAISSON_TRY(const auto running, Running(caller, sandbox, command));
-  return running->command()->Signal(signal);
+  // While the sandbox runs: a frozen guest does not answer, and one that does not is taken for lost.
+  return running.owner->Use<void>([&](sandbox::Sandbox& /*box*/) { return running->Signal(signal); });
 }
 
 Status NodeService::Cancel(const Caller& caller, std::string_view sandbox, std::string_view command) {
-  auto running = Running(caller, sandbox, command);
+  const auto running = Running(caller, sandbox, command);
   if (!running && running.error().code() == Code::kConflict) return {};
-  if (!running) return Fail(std::move(running).error());
-  (*running)->command()->Cancel();
+  if (!running) return Fail(running.error());
+  (*running)->Cancel();
   return {};
 }
 

@@ -77,13 +77,16 @@ class NodeService : public Service {
 
   // ---- reconcile.cc
   Status Reconcile();
-  Status TakeOver(sandbox::Sandboxes::Survivor survivor, const std::vector<state::CommandRecord>& not_ended);
+  // Takes the sandbox out of `survivor`, unless it fails.
+  Status TakeOver(sandbox::Sandboxes::Survivor& survivor, const std::vector<state::CommandRecord>& not_ended);
   Status RecordMissing(const std::vector<state::CommandRecord>& not_ended);
 
   // ---- node_creation.cc
   Result<std::optional<SandboxInfo>> Repeated(const Caller& caller, const CreateRequest& request);
   Status Admit();
   Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
+  // It has an owner before anybody hears that it runs: it can be deleted from then on.
+  Status Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner);
 
   Result<SandboxId> Resolve(std::string_view sandbox) const;
   Result<SandboxInfo> Describe(const SandboxId& id) const;
@@ -95,19 +98,25 @@ class NodeService : public Service {
   // The record of a command, which must be of that sandbox.
   Result<state::CommandRecord> RecordOf(const Caller& caller, Permission permission, std::string_view sandbox,
                                         std::string_view command) const;
-  // Of a command that runs.
-  Result<std::shared_ptr<RunningCommand>> Running(const Caller& caller, std::string_view sandbox,
-                                                  std::string_view command) const;
+  // A command that runs, and what it needs for as long as it is used.
+  struct Held {
+    std::shared_ptr<SandboxOwner> owner;
+    std::shared_ptr<RunningCommand> running;
+    sandbox::SpooledCommand* operator->() const { return running->command(); }
+  };
+  Result<Held> Running(const Caller& caller, std::string_view sandbox, std::string_view command) const;
   Result<CommandInfo> Describe(const state::CommandRecord& record) const;
 
   // ---- node_upkeep.cc: a thread of its own
   void Watch();
+  bool IsBeingEnded(const SandboxId& id);
   void EndOver(const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle to, std::string reason);
   void ForgetOld();
   void TrimSpools();
 
-  Node node_;
   EventFeed events_;
+  CommandSeats commands_;
+  Node node_;
   std::function<void()> lost_;
 
   mutable std::shared_mutex owners_mutex_;

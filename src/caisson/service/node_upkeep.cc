@@ -55,9 +55,10 @@ std::map<std::string, SpoolEntry> ReadSpools(int directory) {
 void NodeService::Watch() {
   Clock::time_point forget_at = Clock::now();
   while (!leaving_) {
-    const auto owners = Owners();
-    std::vector<pollfd> entries = {{wake_.get(), POLLIN, 0}, {node_.sandboxes.launcher_fd(), 0, 0}};
-    for (const auto& owner : owners) entries.push_back({owner->ended_fd(), POLLIN, 0});
+    // What has been seen would be seen again at once, and again.
+    const auto owners = is_lost_ ? std::vector<std::shared_ptr<SandboxOwner>>() : Owners();
+    std::vector<pollfd> entries = {{wake_.get(), POLLIN, 0}, {is_lost_ ? -1 : node_.sandboxes.launcher_fd(), 0, 0}};
+    for (const auto& owner : owners) entries.push_back({IsBeingEnded(owner->id()) ? -1 : owner->ended_fd(), POLLIN, 0});
     (void)poll(entries.data(), entries.size(), kLookEveryMs);
     if (leaving_) break;
     if (entries[1].revents != 0 && !is_lost_.exchange(true)) lost_();
@@ -85,6 +86,11 @@ void NodeService::Watch() {
     TrimSpools();
   }
   for (auto& [id, thread] : enders_) thread.join();
+}
+
+bool NodeService::IsBeingEnded(const SandboxId& id) {
+  const std::lock_guard lock(enders_mutex_);
+  return enders_.contains(id);
 }
 
 // Beside the others: one that does not end delays none of them.

@@ -27,21 +27,27 @@ std::vector<state::CommandRecord> CommandsOf(const SandboxId& id, const std::vec
 Status NodeService::Reconcile() {
   CAISSON_TRY(const auto not_ended, node_.database.CommandsNotEnded());
   CAISSON_TRY(auto survivors, node_.sandboxes.TakeSurvivors());
-  for (auto& survivor : survivors) CAISSON_CHECK_OK(TakeOver(std::move(survivor), not_ended));
+  Status taken;
+  for (auto& survivor : survivors) {
+    if (taken) taken = TakeOver(survivor, not_ended);
+    // A daemon that does not start ends nothing: the next one may.
+    if (!taken && survivor.sandbox && *survivor.sandbox) (*survivor.sandbox)->Leave();
+  }
+  CAISSON_CHECK_OK(std::move(taken));
   CAISSON_CHECK_OK(RecordMissing(not_ended));
   events_.Tell();
   return {};
 }
 
-Status NodeService::TakeOver(sandbox::Sandboxes::Survivor survivor,
+Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
                              const std::vector<state::CommandRecord>& not_ended) {
   if (!survivor.sandbox) return {};  // its record is one without a sandbox, then
-  std::unique_ptr<sandbox::Sandbox> box = *std::move(survivor.sandbox);
+  sandbox::Sandbox& box = **survivor.sandbox;
   auto record = node_.database.GetSandbox(survivor.id);
   if (!record && record.error().code() != Code::kNotFound) return Fail(std::move(record).error());
-  if (!record || IsOver(record->state)) return box->Destroy();  // nobody knows it any more
+  if (!record || IsOver(record->state)) return box.Destroy();  // nobody knows it any more
   CAISSON_TRY(Settings settings, ReadSettings(record->spec));
-  const Lifecycle state = box->is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
+  const Lifecycle state = box.is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
   const std::string name(sandbox::LifecycleName(state));
   if (record->state != name) {
     const UnixMs at = Now();
@@ -68,7 +74,7 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor survivor,
                                                                         .idle_timeout = record->idle_timeout,
                                                                         .used_lifetime = used,
                                                                         .state = state},
-                                              std::move(box));
+                                              *std::move(survivor.sandbox));
   owners_.emplace(survivor.id, owner);
   if (const Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended)); !taken) {
     (void)owner->End(Lifecycle::kFailed, "it could not be taken over: " + taken.error().message(), kDaemon);
@@ -102,13 +108,14 @@ Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_e
   for (const state::CommandRecord& record : not_ended) {
     if (owners_.contains(record.sandbox)) continue;
     const UnixMs at = Now();
-    (void)node_.database.EndCommand({.id = record.id, .at = at, .result = WriteResult(killed, {})},
-                                    {.time = at,
-                                     .type = "command.ended",
-                                     .sandbox = record.sandbox.text(),
-                                     .command = record.id,
-                                     .caller = kDaemon,
-                                     .detail = "its sandbox ended while no daemon had it"});
+    (void)node_.database.EndCommand(
+        {.id = record.id, .at = at, .summary = WriteSummary(killed.outcome), .result = WriteResult(killed, {})},
+        {.time = at,
+         .type = "command.ended",
+         .sandbox = record.sandbox.text(),
+         .command = record.id,
+         .caller = kDaemon,
+         .detail = "its sandbox ended while no daemon had it"});
   }
   return {};
 }

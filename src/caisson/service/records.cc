@@ -21,22 +21,34 @@ void WriteOutcome(const sandbox::Outcome& outcome, proto::StepResult& message) {
   }
 }
 
-std::optional<sandbox::Outcome> ReadOutcome(const proto::StepResult& message) {
-  constexpr std::uint32_t kReasons = 3;
-  sandbox::FailedToStart failed{.errno_value = message.value(), .step = message.failed_step()};
-  if (message.failed_reason() < kReasons) {
-    failed.reason = static_cast<sandbox::FailedToStart::Reason>(message.failed_reason());
-  }
-  const sandbox::Outcome all[] = {sandbox::Exited{message.value()},
-                                  sandbox::Signaled{message.value()},
-                                  sandbox::TimedOut{},
-                                  sandbox::OutOfMemory{},
-                                  sandbox::Cancelled{},
-                                  failed};
+// The outcome of this name that says so.
+std::optional<sandbox::Outcome> OutcomeOf(std::string_view name, int value, const sandbox::FailedToStart& failed) {
+  const sandbox::Outcome all[] = {sandbox::Exited{value}, sandbox::Signaled{value}, sandbox::TimedOut{},
+                                  sandbox::OutOfMemory{}, sandbox::Cancelled{},     failed};
   for (const sandbox::Outcome& outcome : all) {
-    if (sandbox::OutcomeName(outcome) == message.outcome()) return outcome;
+    if (sandbox::OutcomeName(outcome) == name) return outcome;
   }
   return std::nullopt;
+}
+
+std::optional<sandbox::Outcome> ReadOutcome(const proto::StepResult& message) {
+  using Reason = sandbox::FailedToStart::Reason;
+  if (message.failed_reason() > static_cast<std::uint32_t>(Reason::kOther)) return std::nullopt;
+  return OutcomeOf(message.outcome(), message.value(),
+                   {.reason = static_cast<Reason>(message.failed_reason()),
+                    .errno_value = message.value(),
+                    .step = message.failed_step()});
+}
+
+Status ReadSummary(std::string_view bytes, CommandInfo& info) {
+  proto::CommandSummary message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !OutcomeOf(message.outcome(), 0, {})) {
+    return Fail(Damaged("summary of a command"));
+  }
+  info.outcome = message.outcome();
+  if (message.has_exit_code()) info.exit_code = message.exit_code();
+  if (message.has_signal()) info.signal = message.signal();
+  return {};
 }
 
 }  // namespace
@@ -94,7 +106,7 @@ std::string WriteCommandSettings(const CommandSettings& settings) {
 
 Result<CommandSettings> ReadCommandSettings(std::string_view bytes) {
   proto::CommandSettings message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || message.user() > 1) {
     return Fail(Damaged("description of a command"));
   }
   return CommandSettings{.argv = {message.argv().begin(), message.argv().end()},
@@ -169,6 +181,14 @@ Result<StoredResult> ReadResult(std::string_view bytes) {
   return stored;
 }
 
+std::string WriteSummary(const sandbox::Outcome& outcome) {
+  proto::CommandSummary message;
+  message.set_outcome(std::string(sandbox::OutcomeName(outcome)));
+  if (const auto* exited = std::get_if<sandbox::Exited>(&outcome)) message.set_exit_code(exited->code);
+  if (const auto* signaled = std::get_if<sandbox::Signaled>(&outcome)) message.set_signal(signaled->signal);
+  return message.SerializeAsString();
+}
+
 std::string_view OnEndName(OnEnd on_end) { return on_end == OnEnd::kKeep ? "keep" : "delete"; }
 
 Result<SandboxInfo> InfoOf(const state::SandboxRecord& record) {
@@ -213,12 +233,7 @@ Result<CommandInfo> InfoOf(const state::CommandRecord& record) {
                    .outcome = {},
                    .exit_code = {},
                    .signal = {}};
-  if (!record.result) return info;
-  CAISSON_TRY(const StoredResult stored, ReadResult(*record.result));
-  const sandbox::Outcome& outcome = stored.result.outcome;
-  info.outcome = std::string(sandbox::OutcomeName(outcome));
-  if (const auto* exited = std::get_if<sandbox::Exited>(&outcome)) info.exit_code = exited->code;
-  if (const auto* signaled = std::get_if<sandbox::Signaled>(&outcome)) info.signal = signaled->signal;
+  if (record.state == state::CommandState::kEnded) CAISSON_CHECK_OK(ReadSummary(record.summary, info));
   return info;
 }
 

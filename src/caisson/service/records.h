@@ -45,10 +45,13 @@ struct StoredResult {
 };
 Result<StoredResult> ReadResult(std::string_view bytes);
 
+// What a list shows of it, which InfoOf reads.
+std::string WriteSummary(const sandbox::Outcome& outcome);
+
 std::string_view OnEndName(OnEnd on_end);
 // Of a record: what interfaces call a sandbox, less what only its owner knows.
 Result<SandboxInfo> InfoOf(const state::SandboxRecord& record);
-// The same of a command; `result` needs its record's.
+// The same of a command. Its result is not needed.
 Result<CommandInfo> InfoOf(const state::CommandRecord& record);
 
 }  // namespace caisson::service

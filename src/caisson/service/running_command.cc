@@ -19,6 +19,7 @@ void RunningCommand::End() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
+    seats_.clear();
     waiters = std::exchange(waiters_, {});
   }
   changed_.notify_all();

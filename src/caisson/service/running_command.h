@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "caisson/sandbox/spooled_command.h"
+#include "caisson/service/command_seats.h"
 
 namespace caisson::service {
 
 // A command of this daemon's life, from its start until its result is recorded. Thread-safe.
 class RunningCommand {
  public:
-  RunningCommand(std::string id, std::uint64_t step, sandbox::CommandSpec spec)
-      : id_(std::move(id)), step_(step), spec_(std::move(spec)) {}
+  // `seats`: what it takes up until it has ended.
+  RunningCommand(std::string id, std::uint64_t step, sandbox::CommandSpec spec, std::vector<CommandSeats::Seat> seats)
+      : id_(std::move(id)), step_(step), spec_(std::move(spec)), seats_(std::move(seats)) {}
 
   const std::string& id() const { return id_; }
   std::uint64_t step() const { return step_; }
@@ -40,6 +42,7 @@ class RunningCommand {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool ended_ = false;
+  std::vector<CommandSeats::Seat> seats_;
   std::vector<std::function<void()>> waiters_;
   std::unique_ptr<sandbox::SpooledCommand> command_;
 };

@@ -50,15 +50,12 @@ SandboxOwner::SandboxOwner(Node& node, Description description, std::unique_ptr<
       description_(std::move(description)),
       box_(std::move(box)),
       state_(description_.state),
+      seats_(node.limits.commands_of_a_sandbox),
       last_active_(Clock::now()),
       running_since_(Clock::now()) {}
 
 SandboxOwner::~SandboxOwner() {
-  // The threads of its commands end before what they use.
-  {
-    const std::lock_guard lock(commands_mutex_);
-    commands_.clear();
-  }
+  ForgetAll();  // the threads of its commands end before what they use
   if (!is_gone_) box_->Leave();
 }
 
@@ -75,21 +72,21 @@ Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const 
   if (!sandbox::MayFollow(from, to)) return Fail(IsIn(from));
   const auto now = Clock::now();
   const UnixMs at = Now();
-  if (from == Lifecycle::kRunning) {
-    description_.used_lifetime += duration_cast<milliseconds>(now - running_since_.load());
-  }
-  if (to == Lifecycle::kRunning) running_since_ = now;
+  milliseconds used = description_.used_lifetime;
+  if (from == Lifecycle::kRunning) used += duration_cast<milliseconds>(now - running_since_.load());
   state::StateChange change{.id = id(), .from = NameOf(from), .to = NameOf(to), .at = at, .reason = reason};
   if (deadline) change.deadline_at = at + deadline->count();
-  change.also.used_lifetime = description_.used_lifetime;
+  change.also.used_lifetime = used;
   change.also.expires_at.emplace();
   if (to == Lifecycle::kRunning && description_.settings.max_lifetime) {
-    change.also.expires_at = at + (*description_.settings.max_lifetime - description_.used_lifetime).count();
+    change.also.expires_at = at + (*description_.settings.max_lifetime - used).count();
   }
   const auto recorded = node_.database.ChangeState(
       change,
       {.time = at, .type = "sandbox." + NameOf(to), .sandbox = id().text(), .caller = caller, .detail = reason});
   if (!recorded) return Fail(recorded.error());
+  description_.used_lifetime = used;
+  if (to == Lifecycle::kRunning) running_since_ = now;
   state_ = to;
   node_.events.Tell();
   return {};
@@ -108,16 +105,26 @@ sandbox::CommandSpec SandboxOwner::SpecOf(const CommandRequest& request) const {
   return spec;
 }
 
-Status SandboxOwner::AdmitCommand() const {
-  if (CountCommands() < node_.limits.commands_of_a_sandbox) return {};
-  return Fail(NoCapacity("as many commands run in the sandbox as may", seconds(1)));
+Status SandboxOwner::Begin(const std::string& caller) {
+  const std::unique_lock lock(life_, kLifePatience);
+  if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  return ChangeState(Lifecycle::kRunning, {}, caller);
+}
+
+Result<std::vector<CommandSeats::Seat>> SandboxOwner::AdmitCommand() {
+  std::vector<CommandSeats::Seat> seats;
+  seats.push_back(seats_.Take());
+  if (!seats.back()) return Fail(NoCapacity("as many commands run in the sandbox as may", seconds(1)));
+  seats.push_back(node_.commands.Take());
+  if (!seats.back()) return Fail(NoCapacity("as many commands run on the node as may", seconds(1)));
+  return seats;
 }
 
 Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const CommandRequest& request) {
   CAISSON_TRY(const std::shared_lock lock, Enter());
   const ActivityMark mark(*this);
   ForgetEnded();
-  CAISSON_CHECK_OK(AdmitCommand());
+  CAISSON_TRY(auto seats, AdmitCommand());
   const sandbox::CommandSpec spec = SpecOf(request);
   CAISSON_CHECK_OK(sandbox::Sandbox::Check(spec));
   const UnixMs at = Now();
@@ -126,7 +133,7 @@ Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const Comma
   record.started_at = at;
   record.timeout = spec.timeout;
   CAISSON_TRY(record.step, node_.database.InsertCommand(record, NameOf(Lifecycle::kRunning)));
-  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec);
+  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec, std::move(seats));
   {
     const std::lock_guard commands(commands_mutex_);
     commands_.emplace(record.id, command);
@@ -159,6 +166,7 @@ void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult
                                                          .storage = description_.settings.storage});
   const state::CommandEnd end{.id = command.id(),
                               .at = Now(),
+                              .summary = WriteSummary(ended.outcome),
                               .result = WriteResult(ended, hints),
                               .stdout_bytes = ended.out.total_bytes,
                               .stderr_bytes = ended.err.total_bytes};
@@ -177,12 +185,14 @@ void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult
 
 void SandboxOwner::RecordLost(const std::string& command) {
   const UnixMs at = Now();
-  (void)node_.database.EndCommand({.id = command, .at = at, .result = WriteResult(Lost(), {})},
-                                  {.time = at,
-                                   .type = "command.ended",
-                                   .sandbox = id().text(),
-                                   .command = command,
-                                   .detail = "its daemon ended while it was started"});
+  const sandbox::CommandResult lost = Lost();
+  (void)node_.database.EndCommand(
+      {.id = command, .at = at, .summary = WriteSummary(lost.outcome), .result = WriteResult(lost, {})},
+      {.time = at,
+       .type = "command.ended",
+       .sandbox = id().text(),
+       .command = command,
+       .detail = "its daemon ended while it was started"});
 }
 
 Status SandboxOwner::TakeCommands(const std::vector<state::CommandRecord>& not_ended) {
@@ -196,7 +206,10 @@ Status SandboxOwner::TakeCommands(const std::vector<state::CommandRecord>& not_e
       spec.timeout = found->second->timeout;
       if (auto settings = ReadCommandSettings(found->second->spec)) spec.argv = settings->argv;
     }
-    auto command = std::make_shared<RunningCommand>(command_id, step, std::move(spec));
+    std::vector<CommandSeats::Seat> seats;
+    seats.push_back(seats_.TakeAnyway());
+    seats.push_back(node_.commands.TakeAnyway());
+    auto command = std::make_shared<RunningCommand>(command_id, step, std::move(spec), std::move(seats));
     {
       const std::lock_guard commands(commands_mutex_);
       commands_.emplace(command_id, command);
@@ -225,12 +238,6 @@ std::vector<std::shared_ptr<RunningCommand>> SandboxOwner::Commands() const {
   return all;
 }
 
-std::uint32_t SandboxOwner::CountCommands() const {
-  std::uint32_t count = 0;
-  for (const auto& command : Commands()) count += command->has_ended() ? 0 : 1;
-  return count;
-}
-
 void SandboxOwner::ForgetEnded() {
   std::vector<std::shared_ptr<RunningCommand>> ended;  // destroyed without the lock: their threads are joined
   const std::lock_guard lock(commands_mutex_);
@@ -244,6 +251,12 @@ void SandboxOwner::ForgetEnded() {
   }
 }
 
+void SandboxOwner::ForgetAll() {
+  decltype(commands_) all;
+  const std::lock_guard lock(commands_mutex_);
+  all.swap(commands_);
+}
+
 Status SandboxOwner::Pause(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
@@ -252,7 +265,7 @@ Status SandboxOwner::Pause(const Caller& caller) {
   for (const auto& command : running) {
     if (command->command() != nullptr) command->command()->Pause();
   }
-  const Status frozen = box_->Freeze(Deadline::In(kFreezePatience));
+  Status frozen = box_->Freeze(Deadline::In(kFreezePatience));
   if (frozen) return ChangeState(Lifecycle::kPaused, {}, caller.name);
   (void)box_->Thaw(Deadline::In(kFreezePatience));
   for (const auto& command : running) {
@@ -267,7 +280,7 @@ Status SandboxOwner::Resume(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
   CAISSON_CHECK_OK(ChangeState(Lifecycle::kResuming, {}, caller.name, kFreezePatience * 2));
-  if (const Status thawed = box_->Thaw(Deadline::In(kFreezePatience)); !thawed) {
+  if (Status thawed = box_->Thaw(Deadline::In(kFreezePatience)); !thawed) {
     CAISSON_CHECK_OK(
         ChangeState(Lifecycle::kPaused, "it could not be resumed: " + thawed.error().message(), caller.name));
     return thawed;
@@ -288,10 +301,7 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
   if (!is_gone_) {
     CAISSON_CHECK_OK(box_->Destroy());
     for (const auto& command : Commands()) (void)command->AwaitEnd(kEndPatience);
-    {
-      const std::lock_guard commands(commands_mutex_);
-      commands_.clear();
-    }
+    ForgetAll();
     is_gone_ = true;
   }
   if (state_ == to || state_ == Lifecycle::kDeleted) return {};
@@ -300,7 +310,9 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
 
 std::string SandboxOwner::WhyOver(Clock::time_point now) {
   ForgetEnded();
-  if (state_ != Lifecycle::kRunning || is_ending_) return {};
+  // While its state changes nobody knows how long it has run.
+  const std::shared_lock lock(life_, std::try_to_lock);
+  if (!lock || state_ != Lifecycle::kRunning || is_ending_) return {};
   const auto& lifetime = description_.settings.max_lifetime;
   if (lifetime && description_.used_lifetime + (now - running_since_.load()) >= *lifetime) return "max_lifetime";
   const bool is_idle = calls_ == 0 && CountCommands() == 0;

@@ -41,13 +41,15 @@ class SandboxOwner {
   const SandboxId& id() const { return description_.id; }
   sandbox::Lifecycle state() const { return state_; }
 
+  // Of one that is pending: it runs from now on.
+  Status Begin(const std::string& caller);
   // After a takeover: goes on with its commands. Of those that the launcher does not know the end is recorded.
   Status TakeCommands(const std::vector<state::CommandRecord>& not_ended);
 
   Result<CommandInfo> StartCommand(const Caller& caller, const CommandRequest& request);
   // nullptr when it is not running any more, or never was.
   std::shared_ptr<RunningCommand> FindCommand(std::string_view id) const;
-  std::uint32_t CountCommands() const;
+  std::uint32_t CountCommands() const { return seats_.taken(); }
 
   Status Pause(const Caller& caller);
   Status Resume(const Caller& caller);
@@ -88,10 +90,12 @@ class SandboxOwner {
   Status ChangeState(sandbox::Lifecycle to, const std::string& reason, const std::string& caller,
                      std::optional<std::chrono::milliseconds> deadline = {});
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
-  Status AdmitCommand() const;
+  Result<std::vector<CommandSeats::Seat>> AdmitCommand();
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
   void RecordLost(const std::string& command);
   void ForgetEnded();
+  // Destroys them without the lock: their threads are joined.
+  void ForgetAll();
   std::vector<std::shared_ptr<RunningCommand>> Commands() const;
 
   Node& node_;
@@ -102,6 +106,7 @@ class SandboxOwner {
   std::atomic<bool> is_gone_ = false;
   std::shared_timed_mutex life_;  // shared: something is done in it; exclusive: its state changes
 
+  CommandSeats seats_;
   mutable std::mutex commands_mutex_;
   std::map<std::string, std::shared_ptr<RunningCommand>, std::less<>> commands_;
 

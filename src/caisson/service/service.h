@@ -83,6 +83,7 @@ class Service {
   virtual Result<std::size_t> WriteInput(const Caller& caller, std::string_view sandbox, std::string_view command,
                                          std::string_view bytes) = 0;
   virtual Status CloseInput(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
+  // Errors: kConflict unless the sandbox is running.
   virtual Status Signal(const Caller& caller, std::string_view sandbox, std::string_view command, int signal) = 0;
   // Kills its process tree: outcome cancelled. Of one that has ended nothing happens.
   virtual Status Cancel(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
