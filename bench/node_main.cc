@@ -115,7 +115,6 @@ client::CreateRequest Small() {
   request.disk = MiB(256);
   request.pids = 64;
   request.command_timeout = std::chrono::seconds(30);
-  request.on_end = "delete";
   return request;
 }
 

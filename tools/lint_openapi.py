@@ -36,7 +36,7 @@ SCHEMA_WORDS = {
     "$ref", "type", "enum", "const", "description", "default", "examples", "format", "pattern", "minLength", "maxLength",
     "minimum", "maximum", "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required",
     "additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "oneOf", "anyOf", "not",
-    "contentEncoding",
+    "contentEncoding", "x-max-bytes",
 }
 EVERY_OPERATION_HAS = {"400", "403", "408", "414", "417", "421", "429", "431", "500", "503", "505"}
 OPERATION_OF_A_CALLER_HAS = {"401"}
@@ -246,8 +246,9 @@ class Lint:
             self.bounded(self.resolve(schema, where) or {}, where, done)
         kind = schema.get("type")
         fixed = "enum" in schema or "const" in schema
-        if kind == "string" and not fixed and "maxLength" not in schema and not self.fixed_length(schema.get("pattern", "")):
-            self.say(where, "a string of a request without maxLength")
+        if kind == "string" and not fixed and not {"maxLength", "x-max-bytes"} & set(schema):
+            if not self.fixed_length(schema.get("pattern", "")):
+                self.say(where, "a string of a request without maxLength")
         if kind in ("integer", "number") and not fixed and not {"minimum", "maximum"} <= set(schema):
             self.say(where, "a number of a request without minimum and maximum")
         if kind == "array" and "maxItems" not in schema:

@@ -41,6 +41,7 @@ class Findings(unittest.TestCase):
             ("a slip", lambda d, s, c: s["Sandbox"].update(additionalProperty=False)),
             ("which it does not describe", lambda d, s, c: s["Health"]["required"].append("more")),
             ("without maxLength", lambda d, s, c: s["StartCommand"]["properties"]["cwd"].pop("maxLength")),
+            ("without maxLength", lambda d, s, c: d["components"]["parameters"]["FilePath"]["schema"].pop("x-max-bytes")),
             ("without minimum and maximum", lambda d, s, c: s["CreateSandbox"]["properties"]["pids"].pop("maximum")),
             ("without maxItems", lambda d, s, c: s["StartCommand"]["properties"]["argv"].pop("maxItems")),
             ("without maxProperties", lambda d, s, c: s["Labels"].pop("maxProperties")),

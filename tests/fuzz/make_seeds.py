@@ -369,7 +369,7 @@ def http_json():
     yield "range_open", case(2, "bytes=9223372036854775807-")
     yield "create", case(3, '{"name":"a","labels":{"k":"v"},"cpus":0.5,"memory_bytes":536870912,"disk_bytes":1073741824,'
                             '"pids":64,"command_timeout_ms":1500,"storage":"tmpfs","env":{"A":"1"},"image":{"ticket":"t"},'
-                            '"workspace":{"ticket":"t","mode":"rw"},"idle_timeout_ms":1,"max_lifetime_ms":2,"on_end":"keep"}')
+                            '"workspace":{"ticket":"t","mode":"rw"},"idle_timeout_ms":1,"max_lifetime_ms":2,"on_end":"delete"}')
     yield "start", case(3, '{"argv":["sh","-c","\\u0041\\ud83d\\ude00"],"env":{},"cwd":"/tmp","user":"root","timeout_ms":5,'
                            '"input":"open","stdin_base64":"AP8=","report_changes":false,"background":true}')
     yield "signal", case(3, '{"signal":"SIGRTMIN+3"}')

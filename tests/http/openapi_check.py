@@ -14,6 +14,7 @@ import dataclasses
 import json
 import pathlib
 import re
+import sys
 import urllib.parse
 import warnings
 
@@ -204,6 +205,8 @@ class Contract:
                     raise Mismatch(f"{where} is missing")
                 continue
             self.validate(self._typed(texts, parameter["schema"], where), parameter["schema"], where)
+            if len(texts[0].encode()) > parameter["schema"].get("x-max-bytes", sys.maxsize):
+                raise Mismatch(f"{where}: it has more than {parameter['schema']['x-max-bytes']} bytes")
 
     def _typed(self, texts, schema, where):
         """The value that a parameter's text stands for."""

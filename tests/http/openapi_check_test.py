@@ -40,7 +40,7 @@ class RightExchanges(unittest.TestCase):
         result = json.dumps(EXAMPLES["ExitedResult"])
         for exchange in (
             create(b"{}"),
-            create(b'{"cpus":0.5,"image":"host","labels":{"a":"b"},"workspace":{"ticket":"t","mode":"rw"}}'),
+            create(b'{"cpus":0.5,"image":"host","labels":{"a":"b"},"workspace":{"ticket":"0123456789abcdef0123456789abcdef","mode":"rw"}}'),
             answer("GET", "/v1/sandboxes?state=running&label=a=b&label=c=d&limit=7", 200, {"items": [], "next_cursor": None}),
             answer("POST", "/v1/sandboxes/web:pause", 200, EXAMPLES["RunningSandbox"]),
             answer("GET", "/v1/sandboxes/web", 404, PROBLEM),
@@ -84,6 +84,9 @@ class WrongExchanges(unittest.TestCase):
         both = answer("POST", "/v1/sandboxes/web/commands", 200, EXAMPLES["ExitedResult"], request_headers=JSON,
                       request_body=b'{"argv":["x"],"stdin":"a","stdin_base64":"YQ=="}')
         self.refuse(both, "should not be valid")
+        for path in ("", "/a", "a//b", "a/", "a/./b", "..", "a%2F..%2Fb"):
+            self.refuse(Exchange("DELETE", f"/v1/sandboxes/web/files/{path}", 204), "path parameter path")
+        self.refuse(Exchange("DELETE", "/v1/sandboxes/web/files/" + "a/" * 2047 + "a", 204), "more than 4094 bytes")
 
     def test_statuses_and_headers(self):
         self.refuse(answer("GET", "/v1/version", 418, {**PROBLEM, "status": 418}), "no such status")

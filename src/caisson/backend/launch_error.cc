@@ -77,6 +77,11 @@ Explanation Explain(Step step) {
   return {"a step of the launcher", kDoctor};
 }
 
+// The launcher says so of a ticket for which nobody has left a folder.
+bool IsTicketUnknown(const plan::LaunchReply& reply) {
+  return reply.error == ENOKEY && (reply.failed_step == Step::kImage || reply.failed_step == Step::kWorkspace);
+}
+
 Code CodeOf(const plan::LaunchReply& reply) {
   constexpr int kShortages[] = {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, ENOBUFS, ENOLCK};
   if (std::find(std::begin(kShortages), std::end(kShortages), reply.error) != std::end(kShortages)) {
@@ -84,6 +89,7 @@ Code CodeOf(const plan::LaunchReply& reply) {
   }
   // A process of Caisson's own has ended, or a disk has failed: nothing that a host could not have.
   if (reply.error == EIO || reply.error == EPIPE) return Code::kInternal;
+  if (IsTicketUnknown(reply)) return Code::kNotFound;
   if (reply.failed_step != Step::kRequest) return Code::kUnsupported;
   return reply.error == EPERM ? Code::kPermissionDenied : Code::kInternal;
 }
@@ -97,6 +103,10 @@ Error ExplainFailure(const plan::LaunchReply& reply) {
   }
   const Error system = Error::FromErrno(reply.error, "");
   std::string cause = reply.message[0] == '\0' ? system.cause() : std::string(reply.message) + ": " + system.cause();
+  if (IsTicketUnknown(reply)) {
+    cause = "no folder was deposited under its ticket";
+    explanation.remedy = "deposit the folder again: a ticket is good for one sandbox";
+  }
   Error error = Error(CodeOf(reply), std::string("the sandbox cannot be set up: ") + explanation.primitive + " failed")
                     .Because(std::move(cause))
                     .Remedy(explanation.remedy)

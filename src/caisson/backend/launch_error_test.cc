@@ -57,6 +57,15 @@ TEST(ExplainFailure, TakesTheLongestMessage) {
   EXPECT_EQ(ExplainFailure(MakeReply(Step::kClone, EPERM, message)).cause().find(message + ": "), 0U);
 }
 
+TEST(ExplainFailure, TellsATicketThatNobodyLeftAFolderFor) {
+  for (const Step step : {Step::kImage, Step::kWorkspace}) {
+    const Error error = ExplainFailure(MakeReply(step, ENOKEY));
+    EXPECT_EQ(error.code(), Code::kNotFound);
+    EXPECT_NE(error.cause().find("ticket"), std::string::npos) << error.cause();
+    EXPECT_EQ(ExplainFailure(MakeReply(step, ENOENT)).code(), Code::kUnsupported);
+  }
+}
+
 TEST(ExplainFailure, TellsAShortageFromAHostThatCannot) {
   for (const int shortage : {EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, ENOBUFS, ENOLCK}) {
     EXPECT_EQ(ExplainFailure(MakeReply(Step::kClone, shortage)).code(), Code::kResourceExhausted) << shortage;

@@ -50,8 +50,6 @@ Status ReadTimes(const CommandLine& line, client::CreateRequest& request) {
   if (const OptionValue* lifetime = line.Find(Option::kMaxLifetime)) {
     CAISSON_TRY(request.max_lifetime, ParseDuration(lifetime->text, lifetime->source));
   }
-  constexpr Choice<const char*> kEnds[] = {{"delete", "delete"}, {"keep", "keep"}};
-  CAISSON_TRY(request.on_end, ReadChoice<const char*>(line, Option::kOnEnd, kEnds, "delete"));
   return {};
 }
 

@@ -24,7 +24,6 @@ TEST(ReadCreateOptions, DefaultsAreThoseOfRunButForTheStorage) {
   EXPECT_EQ(options->request.cpus.value, 2000U);
   EXPECT_EQ(options->request.pids, 256U);
   EXPECT_EQ(options->request.command_timeout, std::chrono::seconds(30));
-  EXPECT_EQ(options->request.on_end, "delete");
   EXPECT_FALSE(options->request.idle_timeout);
   EXPECT_FALSE(options->request.max_lifetime);
   EXPECT_FALSE(options->image_directory);
@@ -32,14 +31,11 @@ TEST(ReadCreateOptions, DefaultsAreThoseOfRunButForTheStorage) {
 }
 
 TEST(ReadCreateOptions, TakesEveryOption) {
-  const auto options = Read({"web",      "--image",        "/srv/root", "--workspace",
-                             "/w:ro",    "--cpus",         "0.5",       "--memory",
-                             "512MiB",   "--disk",         "1GiB",      "--pids",
-                             "64",       "--timeout",      "2m",        "--env",
-                             "A=1",      "--storage",      "tmpfs",     "--label",
-                             "team=a=b", "--label",        "empty=",    "--idle-timeout",
-                             "15m",      "--max-lifetime", "24h",       "--on-end",
-                             "keep",     "--json",         "--host",    "http://127.0.0.1:7777"});
+  const auto options = Read({"web",   "--image",        "/srv/root", "--workspace", "/w:ro",  "--cpus",
+                             "0.5",   "--memory",       "512MiB",    "--disk",      "1GiB",   "--pids",
+                             "64",    "--timeout",      "2m",        "--env",       "A=1",    "--storage",
+                             "tmpfs", "--label",        "team=a=b",  "--label",     "empty=", "--idle-timeout",
+                             "15m",   "--max-lifetime", "24h",       "--json",      "--host", "http://127.0.0.1:7777"});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->request.name, "web");
   EXPECT_EQ(options->image_directory, "/srv/root");
@@ -55,23 +51,19 @@ TEST(ReadCreateOptions, TakesEveryOption) {
   EXPECT_EQ(options->request.labels, labels);
   EXPECT_EQ(options->request.idle_timeout, std::chrono::minutes(15));
   EXPECT_EQ(options->request.max_lifetime, std::chrono::hours(24));
-  EXPECT_EQ(options->request.on_end, "keep");
 }
 
 TEST(ReadCreateOptions, TakesVariablesOfTheEnvironment) {
-  const auto options =
-      Read({}, {{"CAISSON_STORAGE", "directory"}, {"CAISSON_IDLE_TIMEOUT", "1h"}, {"CAISSON_ON_END", "keep"}});
+  const auto options = Read({}, {{"CAISSON_STORAGE", "directory"}, {"CAISSON_IDLE_TIMEOUT", "1h"}});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->request.storage, "directory");
   EXPECT_EQ(options->request.disk.value, 0U) << "a folder is given no limit that it could not hold";
   EXPECT_EQ(options->request.idle_timeout, std::chrono::hours(1));
-  EXPECT_EQ(options->request.on_end, "keep");
 }
 
 TEST(ReadCreateOptions, RefusesBadValuesNamingTheOption) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"--label", {"", "a", "=b", std::string(256, 'k') + "=v", "k=" + std::string(256, 'v')}},
-      {"--on-end", {"", "snapshot"}},
       {"--idle-timeout", {"", "0s", "15", "-1s"}},
       {"--max-lifetime", {"9000h"}},
       {"--storage", {"zfs"}},

@@ -49,7 +49,6 @@ TEST(ReadNodeAddress, EveryCommandThatAsksOneTakesAHost) {
                                                                                          {"attach", "a", "b"},
                                                                                          {"pause", "a"},
                                                                                          {"resume", "a"},
-                                                                                         {"stop", "a"},
                                                                                          {"delete", "a"},
                                                                                          {"copy", "a", "b:c"},
                                                                                          {"diff", "a"}}) {

@@ -23,7 +23,7 @@ TEST(Operands, AreAsManyAsTheCommandTakes) {
        {Arguments{"create", "a", "b"}, Arguments{"list", "a"}, Arguments{"inspect"}, Arguments{"inspect", "a", "b"},
         Arguments{"logs"}, Arguments{"logs", "a", "b", "c"}, Arguments{"attach", "a"}, Arguments{"attach"},
         Arguments{"pause"}, Arguments{"delete"}, Arguments{"copy", "a"}, Arguments{"copy", "a", "b", "c"},
-        Arguments{"serve", "a"}, Arguments{"inspect", ""}, Arguments{"stop", "a", "--", "b"}}) {
+        Arguments{"serve", "a"}, Arguments{"inspect", ""}, Arguments{"pause", "a", "--", "b"}}) {
     const auto line = ParseForTest(wrong);
     ASSERT_FALSE(line) << wrong.front() << wrong.size();
     EXPECT_EQ(line.error().code(), Code::kInvalidArgument);

@@ -26,7 +26,6 @@ CreateRequest Example() {
   request.workspace_ticket = "t";
   request.workspace_mode = "ro";
   request.idle_timeout = std::chrono::minutes(15);
-  request.on_end = "keep";
   return request;
 }
 
@@ -45,7 +44,7 @@ TEST(CreateSandbox, SaysWhatIsWanted) {
   EXPECT_EQ(BodyOf(requests[0]),
             R"({"name":"web","labels":{"team":"a"},"cpus":5E-1,"memory_bytes":536870912,"pids":64,)"
             R"("command_timeout_ms":30000,"storage":"btrfs","env":{"A":"1"},"workspace":{"ticket":"t","mode":"ro"},)"
-            R"("idle_timeout_ms":900000,"on_end":"keep"})");
+            R"("idle_timeout_ms":900000})");
 }
 
 TEST(CreateBody, CarriesTextOnly) {

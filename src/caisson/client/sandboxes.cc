@@ -72,7 +72,6 @@ Result<std::string> CreateBody(const CreateRequest& request) {
   }
   if (request.idle_timeout) body["idle_timeout_ms"] = request.idle_timeout->count();
   if (request.max_lifetime) body["max_lifetime_ms"] = request.max_lifetime->count();
-  body["on_end"] = request.on_end;
   return boost::json::serialize(body);
 }
 

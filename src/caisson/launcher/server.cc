@@ -199,9 +199,9 @@ class Server {
         folder = *std::move(left);
         return true;
       };
-      if (has_image && !take(plan.image_ticket, inputs.image)) return StepError{Step::kImage, ENOENT, {}};
+      if (has_image && !take(plan.image_ticket, inputs.image)) return StepError{Step::kImage, ENOKEY, {}};
       if (has_workspace && !take(plan.workspace_ticket, inputs.workspace)) {
-        return StepError{Step::kWorkspace, ENOENT, {}};
+        return StepError{Step::kWorkspace, ENOKEY, {}};
       }
       return std::nullopt;
     }

@@ -116,8 +116,8 @@ TEST(Admit, WantsTheRightKindOfBody) {
             415);
   EXPECT_EQ(with("POST", "/v1/sandboxes", {{"content-type", "application/json"}, {"content-encoding", "gzip"}}, 2),
             415);
-  EXPECT_EQ(with("POST", "/v1/sandboxes", {{"content-type", "application/json"}}, MiB(1).value), 0);
-  EXPECT_EQ(with("POST", "/v1/sandboxes", {{"content-type", "application/json"}}, MiB(1).value + 1), 413);
+  EXPECT_EQ(with("POST", "/v1/sandboxes", {{"content-type", "application/json"}}, MiB(2).value), 0);
+  EXPECT_EQ(with("POST", "/v1/sandboxes", {{"content-type", "application/json"}}, MiB(2).value + 1), 413);
   EXPECT_EQ(with("PUT", "/v1/sandboxes/a/files/x", {{"content-type", "application/octet-stream"}}, MiB(16).value), 0);
   EXPECT_EQ(with("PUT", "/v1/sandboxes/a/files/x", {{"content-type", "application/octet-stream"}}, MiB(16).value + 1),
             413);

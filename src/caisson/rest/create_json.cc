@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "caisson/rest/field_text.h"
 #include "caisson/rest/object_reader.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/requests_json.h"
@@ -16,6 +17,7 @@ constexpr std::uint64_t kMostPids = 4'194'304;  // the kernel's own limit, PID_M
 constexpr milliseconds kLongest = std::chrono::hours(24) * 366;
 constexpr std::size_t kMostLabels = 64;
 constexpr std::size_t kLongestLabel = 255;
+constexpr std::size_t kMostFilterLabels = 16;
 constexpr std::size_t kMostVariables = 10'000;
 constexpr std::size_t kLongestVariable = 131'071;  // the kernel's own limit, MAX_ARG_STRLEN, without the last zero
 constexpr std::size_t kLongestName = 63;
@@ -40,9 +42,7 @@ void ReadLimits(ObjectReader& body, service::CreateRequest& request) {
 void ReadStorage(ObjectReader& body, service::CreateRequest& request) {
   constexpr plan::Storage kStorages[] = {plan::Storage::kTmpfs, plan::Storage::kBtrfs, plan::Storage::kDirectory};
   if (const auto chosen = body.Choice("storage", {"tmpfs", "btrfs", "directory"})) request.storage = kStorages[*chosen];
-  if (const auto chosen = body.Choice("on_end", {"delete", "keep"})) {
-    request.on_end = *chosen == 0 ? service::OnEnd::kDelete : service::OnEnd::kKeep;
-  }
+  (void)body.Choice("on_end", {"delete"});
 }
 
 std::optional<std::string> ReadTicket(ObjectReader& object) {
@@ -100,12 +100,15 @@ Result<service::ListRequest> ReadList(std::string_view query) {
     request.state = sandbox::ParseLifecycle(*state);
     if (!request.state) reader.Refuse("state", "must be a state of a sandbox, for example running");
   }
-  for (const std::string& label : reader.Each("label")) {
+  const std::vector<std::string> labels = reader.Each("label");
+  if (labels.size() > kMostFilterLabels) reader.Refuse("label", "is given more than 16 times");
+  for (const std::string& label : labels) {
     const std::size_t equals = label.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      reader.Refuse("label", "must be NAME=VALUE");
-    } else if (!request.labels.emplace(label.substr(0, equals), label.substr(equals + 1)).second) {
-      reader.Refuse("label", "names one label twice");
+    if (equals == std::string::npos || equals == 0 || CountCharacters(label.substr(0, equals)) > kLongestLabel ||
+        CountCharacters(label.substr(equals + 1)) > kLongestLabel) {
+      reader.Refuse("label", "must be NAME=VALUE, each at most 255 characters");
+    } else {
+      request.labels.emplace(label.substr(0, equals), label.substr(equals + 1));
     }
   }
   request.limit = static_cast<std::uint32_t>(reader.Count("limit", 1, 1000, request.limit));

@@ -2,7 +2,6 @@
 #include <memory>
 #include <utility>
 
-#include "caisson/base/units.h"
 #include "caisson/rest/event_text.h"
 #include "caisson/rest/infos_json.h"
 #include "caisson/rest/problem.h"
@@ -12,8 +11,6 @@
 
 namespace caisson::rest {
 namespace {
-
-constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62U;
 
 // What happens on the node, for as long as the client listens.
 class NodeEvents final : public StreamSource {
@@ -44,13 +41,15 @@ class NodeEvents final : public StreamSource {
 
 Result<Answer> FollowEvents(const Node& node, const Request& request) {
   QueryReader query(request.query);
-  std::uint64_t after = query.Count("after", 0, kMostNumber, 0);
+  std::uint64_t after = query.Count("after", 0, kMostPosition, 0);
   CAISSON_CHECK_OK(query.Finish());
   if (!Accepts(request.accept, "text/event-stream")) {
     return Problem(406, Error(Code::kInvalidArgument, "this is given as text/event-stream"));
   }
   if (request.last_event_id) {
-    CAISSON_TRY(after, ParseCount(*request.last_event_id, "Last-Event-ID", 0, kMostNumber));
+    const std::optional<std::uint64_t> last = ParsePosition(*request.last_event_id);
+    if (!last) return Fail(Error(Code::kInvalidArgument, "the field Last-Event-ID is none of this stream"));
+    after = *last;
   }
   CAISSON_TRY(auto follower, node.service.FollowEvents(request.caller, after));
   StreamReply reply;

@@ -10,7 +10,7 @@
 namespace caisson::rest {
 namespace {
 
-constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62U;
+constexpr std::size_t kMostDigits = 18;  // of kMostPosition
 
 const char* NameOf(service::Stream stream) { return stream == service::Stream::kStdout ? "stdout" : "stderr"; }
 
@@ -74,11 +74,17 @@ std::string OutputEvents::Write(const service::OutputFollower::Chunk& chunk) {
   return Event(chunk.stream, whole);
 }
 
+std::optional<std::uint64_t> ParsePosition(std::string_view text) {
+  const auto position = ParseCount(text, "id", 0, kMostPosition);
+  if (!position || text.size() > kMostDigits) return std::nullopt;
+  return *position;
+}
+
 std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseOutputId(std::string_view id) {
   const std::size_t comma = id.find(',');
   if (comma == std::string_view::npos) return std::nullopt;
-  const auto out = ParseCount(id.substr(0, comma), "id", 0, kMostOffset);
-  const auto err = ParseCount(id.substr(comma + 1), "id", 0, kMostOffset);
+  const auto out = ParsePosition(id.substr(0, comma));
+  const auto err = ParsePosition(id.substr(comma + 1));
   if (!out || !err) return std::nullopt;
   return std::pair{*out, *err};
 }

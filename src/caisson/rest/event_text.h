@@ -42,7 +42,13 @@ class OutputEvents {
   Kept streams_[2];
 };
 
-// "OUT,ERR" read back; nothing when it is none.
+// The greatest offset of a stream, or number of an event, that a client may go on from.
+inline constexpr std::uint64_t kMostPosition = 999'999'999'999'999'999;
+
+// 1 to 18 digits; nothing when it is none.
+std::optional<std::uint64_t> ParsePosition(std::string_view text);
+
+// "OUT,ERR" read back, each as ParsePosition; nothing when it is none.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseOutputId(std::string_view id);
 
 }  // namespace caisson::rest

@@ -48,7 +48,8 @@ TEST(OutputEvents, TellsAGap) {
 
 TEST(ParseOutputId, ReadsItBack) {
   EXPECT_EQ(ParseOutputId("5,8"), (std::pair<std::uint64_t, std::uint64_t>{5, 8}));
-  for (const char* id : {"", "5", "5,", ",8", "5,8,9", "-1,0", "a,b", "5, 8", "99999999999999999999,0"}) {
+  for (const char* id :
+       {"", "5", "5,", ",8", "5,8,9", "-1,0", "a,b", "5, 8", "99999999999999999999,0", "0000000000000000001,0"}) {
     EXPECT_FALSE(ParseOutputId(id)) << id;
   }
 }

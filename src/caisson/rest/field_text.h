@@ -5,7 +5,7 @@
 
 namespace caisson::rest {
 
-// Small questions about the text of header fields, which is ASCII.
+// Small questions about the text of header fields, which is ASCII, and of JSON.
 
 // Without spaces and tabs at both ends.
 std::string_view Trimmed(std::string_view text);
@@ -15,5 +15,8 @@ std::string Lower(std::string_view text);
 
 // The type of a field `Content-Type` without its parameters, in small letters.
 std::string MediaType(std::string_view field);
+
+// How many code points well-formed UTF-8 has: what JSON Schema calls its length.
+std::size_t CountCharacters(std::string_view text);
 
 }  // namespace caisson::rest

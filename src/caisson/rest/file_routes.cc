@@ -14,6 +14,7 @@ namespace caisson::rest {
 namespace {
 
 constexpr Bytes kPiece = MiB(1);
+constexpr std::size_t kLongestRange = 64;
 
 // A part of a file, read piece by piece while the client takes it. A file that changes its size meanwhile ends the
 // answer without its end: the pieces would not fit together.
@@ -87,6 +88,9 @@ Result<Answer> GetFile(const Node& node, const Request& request) {
   CAISSON_TRY(const std::string path, FilePathOf(request.file));
   if (list) return ListFolder(node, request, path);
 
+  if (request.range && request.range->size() > kLongestRange) {
+    return Fail(Error(Code::kInvalidArgument, "the field Range is longer than 64 bytes"));
+  }
   const std::optional<ByteRange> range = request.range ? ParseByteRange(*request.range) : std::nullopt;
   const std::uint64_t first = range ? range->first.value_or(0) : 0;
   CAISSON_TRY(sandbox::FileContent content,

@@ -12,7 +12,7 @@ namespace caisson::rest {
 struct ServerLimits {
   Bytes header = KiB(16);       // the request line and all fields; more: 431
   Bytes target = KiB(8);        // path and query; more: 414
-  Bytes json_body = MiB(1);     // more: 413
+  Bytes json_body = MiB(2);     // more: 413
   Bytes file_body = MiB(16);    // more: 413
   Bytes all_bodies = MiB(256);  // of all requests together while they are read and handled; more: 503
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cmath>
 
 #include "caisson/base/utf8.h"
+#include "caisson/rest/field_text.h"
 #include "caisson/rest/strict_json.h"
 #include "caisson/wire/suggest.h"
 
@@ -27,15 +29,29 @@ std::string EscapePointer(std::string_view name) {
   return out;
 }
 
-std::string AtMost(std::size_t bytes) { return "must be a text of at most " + std::to_string(bytes) + " bytes"; }
+constexpr std::size_t kLongestName = 255;
+
+std::string AtMost(std::size_t most) { return "must be a text of at most " + std::to_string(most) + " characters"; }
+
+// As JSON Schema counts, so that what the interface's description promises is what is taken.
+bool IsLonger(boost::json::string_view text, std::size_t most) {
+  return text.size() > most && CountCharacters({text.data(), text.size()}) > most;
+}
 
 // What is wrong with a value as a text; empty: nothing.
 std::string Complaint(const boost::json::value& value, std::size_t most) {
   const boost::json::string* text = value.if_string();
   if (text == nullptr) return "must be a text";
-  if (text->size() > most) return AtMost(most);
+  if (IsLonger(*text, most)) return AtMost(most);
   if (text->find('\0') != boost::json::string::npos) return "must not hold a zero byte";
   return {};
+}
+
+// JSON Schema does not tell 2.0 from 2. Above 2^53 a number in this form may be another than was meant.
+std::optional<std::uint64_t> WholeOf(double number) {
+  constexpr double kMostExact = 9007199254740992.0;
+  if (number < 0 || number > kMostExact || std::trunc(number) != number) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
 }
 
 }  // namespace
@@ -53,7 +69,9 @@ const boost::json::value* ObjectReader::Find(std::string_view name) {
   known_.emplace_back(name);
   if (object_ == nullptr) return nullptr;
   const boost::json::value* value = object_->if_contains(View(name));
-  return value == nullptr || value->is_null() ? nullptr : value;
+  if (value == nullptr || !value->is_null()) return value;
+  Refuse(name, "must not be null; leave it out");
+  return nullptr;
 }
 
 std::string ObjectReader::PointerOf(std::string_view name) const { return pointer_ + "/" + EscapePointer(name); }
@@ -78,7 +96,7 @@ std::optional<std::string> ObjectReader::Text(std::string_view name, std::size_t
 std::optional<std::string> ObjectReader::AnyText(std::string_view name, std::size_t most) {
   const boost::json::value* value = Find(name);
   if (value == nullptr) return std::nullopt;
-  if (value->is_string() && value->get_string().size() <= most) return Copy(value->get_string());
+  if (value->is_string() && !IsLonger(value->get_string(), most)) return Copy(value->get_string());
   Refuse(name, AtMost(most));
   return std::nullopt;
 }
@@ -89,6 +107,7 @@ std::optional<std::uint64_t> ObjectReader::Count(std::string_view name, std::uin
   std::optional<std::uint64_t> count;
   if (value->is_uint64()) count = value->get_uint64();
   if (value->is_int64() && value->get_int64() >= 0) count = static_cast<std::uint64_t>(value->get_int64());
+  if (value->is_double()) count = WholeOf(value->get_double());
   if (count && *count >= low && *count <= high) return count;
   Refuse(name, "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   return std::nullopt;
@@ -134,7 +153,7 @@ std::optional<std::size_t> ObjectReader::Choice(std::string_view name, const std
   return std::nullopt;
 }
 
-std::vector<std::string> ObjectReader::Texts(std::string_view name, std::size_t most_entries, std::size_t most_bytes) {
+std::vector<std::string> ObjectReader::Texts(std::string_view name, std::size_t most_entries, std::size_t most) {
   const boost::json::value* value = Find(name);
   std::vector<std::string> texts;
   if (value == nullptr) return texts;
@@ -144,7 +163,7 @@ std::vector<std::string> ObjectReader::Texts(std::string_view name, std::size_t 
     return texts;
   }
   for (std::size_t i = 0; i < array->size(); ++i) {
-    const std::string complaint = Complaint((*array)[i], most_bytes);
+    const std::string complaint = Complaint((*array)[i], most);
     if (!complaint.empty()) {
       RefuseAt(PointerOf(name) + "/" + std::to_string(i), complaint);
       return {};
@@ -155,7 +174,7 @@ std::vector<std::string> ObjectReader::Texts(std::string_view name, std::size_t 
 }
 
 std::vector<std::pair<std::string, std::string>> ObjectReader::Pairs(std::string_view name, std::size_t most_entries,
-                                                                     std::size_t most_bytes) {
+                                                                     std::size_t most) {
   const boost::json::value* value = Find(name);
   std::vector<std::pair<std::string, std::string>> pairs;
   if (value == nullptr) return pairs;
@@ -166,9 +185,10 @@ std::vector<std::pair<std::string, std::string>> ObjectReader::Pairs(std::string
   }
   for (const boost::json::key_value_pair& member : *object) {
     const std::string key = Copy(member.key());
-    std::string complaint = Complaint(member.value(), most_bytes);
-    if (key.empty() || key.size() > most_bytes || key.find('\0') != std::string::npos) {
-      complaint = "must have a name of 1 to " + std::to_string(most_bytes) + " bytes without a zero byte";
+    std::string complaint = Complaint(member.value(), most);
+    if (key.empty() || CountCharacters(key) > kLongestName ||
+        key.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+      complaint = "must have a name of 1 to 255 characters without '=' and without a zero byte";
     }
     if (!complaint.empty()) {
       RefuseAt(PointerOf(name) + "/" + EscapePointer(key), complaint);

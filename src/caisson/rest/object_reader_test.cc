@@ -17,7 +17,7 @@ std::string PointerIn(const Error& error) {
 TEST(ObjectReader, ReadsEachKind) {
   const Status status = ReadObject(
       R"({"text":"a","count":9007199254740993,"number":2,"half":0.5,"on":true,"kind":"b","list":["x","y"],
-          "map":{"k":"v","A":""},"inner":{"ticket":"t"},"ms":250,"nothing":null})",
+          "map":{"k":"v","A":""},"inner":{"ticket":"t"},"ms":250})",
       [](ObjectReader& reader) {
         EXPECT_EQ(reader.Text("text", 10), "a");
         EXPECT_EQ(reader.Count("count", 0, UINT64_MAX), 9007199254740993U);
@@ -32,7 +32,6 @@ TEST(ObjectReader, ReadsEachKind) {
         EXPECT_EQ(inner->Text("ticket", 10), "t");
         EXPECT_TRUE(inner->Finish());
         EXPECT_EQ(reader.Milliseconds("ms", milliseconds(1), milliseconds(1000)), milliseconds(250));
-        EXPECT_EQ(reader.Text("nothing", 10), std::nullopt);
         EXPECT_EQ(reader.Text("absent", 10), std::nullopt);
       });
   EXPECT_TRUE(status);
@@ -48,8 +47,8 @@ TEST(ObjectReader, PointsAtTheMistake) {
                         {R"({"text":"a\u0000b"})", "/text"},
                         {R"({"count":-1})", "/count"},
                         {R"({"count":11})", "/count"},
-                        {R"({"count":1.0})", "/count"},
-                        {R"({"count":1e1})", "/count"},
+                        {R"({"count":1.5})", "/count"},
+                        {R"({"count":1e2})", "/count"},
                         {R"({"count":"5"})", "/count"},
                         {R"({"count":9223372036854775808})", "/count"},
                         {R"({"count":18446744073709551616})", "/count"},
@@ -62,6 +61,9 @@ TEST(ObjectReader, PointsAtTheMistake) {
                         {R"({"list":["1","2","3","4"]})", "/list"},
                         {R"({"map":{"a/b~":1}})", "/map/a~1b~0"},
                         {R"({"map":{"":"x"}})", "/map/"},
+                        {R"({"map":{"a=b":"x"}})", "/map/a=b"},
+                        {R"({"text":null})", "/text"},
+                        {R"({"inner":null})", "/inner"},
                         {R"({"inner":"x"})", "/inner"},
                         {R"({"inner":{"tickt":"x"}})", "/inner/tickt"},
                         {R"({"inner":{"ticket":1}})", "/inner/ticket"}};
@@ -83,6 +85,36 @@ TEST(ObjectReader, PointsAtTheMistake) {
     EXPECT_EQ(status.error().code(), Code::kInvalidArgument);
     EXPECT_EQ(PointerIn(status.error()), one.pointer) << one.body;
   }
+}
+
+TEST(ObjectReader, CountsCharactersAndNotBytes) {
+  const auto fits = [](const std::string& body) {
+    return ReadObject(body,
+                      [](ObjectReader& reader) {
+                        (void)reader.Text("text", 3);
+                        (void)reader.Pairs("map", 1, 1);
+                      })
+        .has_value();
+  };
+  EXPECT_TRUE(fits("{\"text\":\"\u00E9\u00E9\U0001F600\"}"));
+  EXPECT_FALSE(fits("{\"text\":\"\u00E9\u00E9\u00E9\u00E9\"}"));
+  std::string name;
+  for (int i = 0; i < 255; ++i) name += "\u00E9";
+  EXPECT_TRUE(fits("{\"map\":{\"" + name + "\":\"\u00E9\"}}"));
+  EXPECT_FALSE(fits("{\"map\":{\"" + name + "x\":\"\"}}"));
+}
+
+TEST(ObjectReader, TakesWholeNumbersInEveryForm) {
+  const auto count = [](const std::string& text) {
+    std::optional<std::uint64_t> read;
+    (void)ReadObject("{\"n\":" + text + "}", [&](ObjectReader& reader) { read = reader.Count("n", 0, UINT64_MAX); });
+    return read;
+  };
+  EXPECT_EQ(count("244.0"), 244U);
+  EXPECT_EQ(count("2e3"), 2000U);
+  EXPECT_EQ(count("-0.0"), 0U);
+  EXPECT_EQ(count("9007199254740992.0"), 9007199254740992U);
+  for (const char* text : {"-1.0", "0.5", "1e-300", "9007199254740994.0", "1e300"}) EXPECT_FALSE(count(text)) << text;
 }
 
 TEST(ObjectReader, NamesTheNearestKnownField) {

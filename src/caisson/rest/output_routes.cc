@@ -13,7 +13,7 @@
 namespace caisson::rest {
 namespace {
 
-constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62U;
+constexpr std::uint64_t kBehindAll = std::uint64_t{1} << 62U;  // of a stream that is not wanted
 
 enum class Follow : std::uint8_t { kNo, kYes };
 
@@ -105,7 +105,7 @@ Result<Answer> FollowRaw(const Node& node, const Request& request, service::Stre
   if (!Accepts(request.accept, "application/octet-stream")) return NotAcceptable("application/octet-stream");
   const bool is_stdout = stream == service::Stream::kStdout;
   CAISSON_TRY(auto follower, node.service.FollowOutput(request.caller, request.sandbox, request.command,
-                                                       is_stdout ? from : kMostOffset, is_stdout ? kMostOffset : from));
+                                                       is_stdout ? from : kBehindAll, is_stdout ? kBehindAll : from));
   StreamReply reply;
   reply.head.content_type = "application/octet-stream";
   reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow, Bytes{8 * node.stream_piece.value});
@@ -116,8 +116,8 @@ Result<Answer> FollowRaw(const Node& node, const Request& request, service::Stre
 
 Result<Answer> FollowOutput(const Node& node, const Request& request) {
   QueryReader query(request.query);
-  std::uint64_t out = query.Count("stdout_from", 0, kMostOffset, 0);
-  std::uint64_t err = query.Count("stderr_from", 0, kMostOffset, 0);
+  std::uint64_t out = query.Count("stdout_from", 0, kMostPosition, 0);
+  std::uint64_t err = query.Count("stderr_from", 0, kMostPosition, 0);
   const Follow follow = query.Switch("follow", true) ? Follow::kYes : Follow::kNo;
   const std::optional<std::size_t> chosen = query.Choice("stream", {"stdout", "stderr"});
   CAISSON_CHECK_OK(query.Finish());

@@ -5,6 +5,8 @@
 namespace caisson::rest {
 namespace {
 
+constexpr std::size_t kLongestPath = 4095;  // PATH_MAX without the last zero
+
 int DigitOf(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -39,6 +41,9 @@ Result<std::string> PercentDecode(std::string_view text) {
 
 Result<std::string> FilePathOf(std::string_view tail) {
   CAISSON_TRY(const std::string path, PercentDecode(tail));
+  if (path.size() >= kLongestPath) {
+    return Fail(Error(Code::kInvalidArgument, "the file's path is longer than 4095 bytes"));
+  }
   std::string_view rest = path;
   while (!rest.empty()) {
     const std::string_view part = rest.substr(0, rest.find('/'));

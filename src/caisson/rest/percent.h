@@ -12,8 +12,8 @@ namespace caisson::rest {
 Result<std::string> PercentDecode(std::string_view text);
 
 // The path of a file from what follows `/files/` in a request: decoded once, so that %2F separates as / does, and made
-// absolute. Empty: "/". Errors: kInvalidArgument as above and for an empty part, `.` and `..`, which other programs
-// on the way may have read in another way.
+// absolute. Empty: "/". Errors: kInvalidArgument as above for an empty part, `.` and `..`, which other programs on
+// the way may have read in another way, and for more than 4,095 bytes.
 Result<std::string> FilePathOf(std::string_view tail);
 
 }  // namespace caisson::rest

@@ -35,5 +35,12 @@ TEST(FilePathOf, RefusesWhatOthersNormalise) {
   }
 }
 
+TEST(FilePathOf, IsBounded) {
+  std::string longest = "xx";
+  while (longest.size() < 4094) longest = "a/" + longest;
+  EXPECT_TRUE(FilePathOf(longest));
+  EXPECT_FALSE(FilePathOf(longest + "x"));
+}
+
 }  // namespace
 }  // namespace caisson::rest

@@ -41,7 +41,7 @@ QueryReader::QueryReader(std::string_view query) {
       Keep(!name ? std::move(name).error() : std::move(value).error());
       return;
     }
-    parameters_.push_back({std::move(*name), std::move(*value), equals != std::string_view::npos});
+    parameters_.push_back({std::move(*name), std::move(*value)});
   }
 }
 
@@ -95,7 +95,7 @@ bool QueryReader::Switch(std::string_view name, bool otherwise) {
 bool QueryReader::Mentioned(std::string_view name) {
   const Parameter* parameter = Find(name);
   if (parameter == nullptr) return false;
-  if (parameter->has_value) Refuse(name, "takes no value");
+  if (!parameter->value.empty()) Refuse(name, "takes no value");
   return true;
 }
 

@@ -25,7 +25,7 @@ class QueryReader {
   std::uint64_t Count(std::string_view name, std::uint64_t low, std::uint64_t high, std::uint64_t otherwise);
   // "true" or "false". `otherwise`: when it is not given.
   bool Switch(std::string_view name, bool otherwise);
-  // Whether it is there at all, as `?list`, which takes no value.
+  // Whether it is there at all, as `?list` or `?list=`, which takes no value.
   bool Mentioned(std::string_view name);
   // One of `choices`: its index.
   std::optional<std::size_t> Choice(std::string_view name, const std::vector<std::string_view>& choices);
@@ -38,7 +38,6 @@ class QueryReader {
   struct Parameter {
     std::string name;
     std::string value;
-    bool has_value = false;
   };
   const Parameter* Find(std::string_view name);
   void Keep(Error error);

@@ -40,6 +40,9 @@ TEST(QueryReader, RefusesWrongValues) {
                            "n=NaN", "n=1e2", "n= 5", "n=+5", "n=", "n", "n=5&n=5", "n=%"}) {
     EXPECT_FALSE(count(text)) << text;
   }
+  QueryReader empty("list=");
+  EXPECT_TRUE(empty.Mentioned("list"));
+  EXPECT_TRUE(empty.Finish());
   QueryReader twice("list=1&follow=yes&stream=both");
   (void)twice.Mentioned("list");
   EXPECT_EQ(twice.Finish().error().message(), "the parameter 'list' takes no value");

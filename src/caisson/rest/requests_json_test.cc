@@ -13,7 +13,7 @@ TEST(ReadCreate, ReadsEveryField) {
   const auto read = ReadCreate(R"({"name":"build","labels":{"team":"a"},"cpus":0.5,"memory_bytes":536870912,
     "disk_bytes":1073741824,"pids":64,"command_timeout_ms":1500,"storage":"tmpfs","env":{"B":"2","A":"1"},
     "image":{"ticket":"t1"},"workspace":{"ticket":"t2","mode":"rw"},"idle_timeout_ms":900000,"max_lifetime_ms":86400000,
-    "on_end":"keep"})",
+    "on_end":"delete"})",
                                "key-1");
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(read->name, "build");
@@ -30,12 +30,12 @@ TEST(ReadCreate, ReadsEveryField) {
   EXPECT_EQ(read->workspace_mode, plan::WorkspaceMode::kReadWrite);
   EXPECT_EQ(read->idle_timeout, milliseconds(900'000));
   EXPECT_EQ(read->max_lifetime, std::chrono::hours(24));
-  EXPECT_EQ(read->on_end, service::OnEnd::kKeep);
+  EXPECT_EQ(read->on_end, service::OnEnd::kDelete);
   EXPECT_EQ(read->idempotency_key, "key-1");
 }
 
 TEST(ReadCreate, TakesAnEmptyObject) {
-  const auto read = ReadCreate(R"({"image":"host","name":null})", std::nullopt);
+  const auto read = ReadCreate(R"({"image":"host"})", std::nullopt);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->limits.memory, GiB(2));
   EXPECT_EQ(read->workspace_mode, plan::WorkspaceMode::kNone);
@@ -52,11 +52,26 @@ TEST(ReadCreate, RefusesWrongNumbers) {
       EXPECT_FALSE(ReadCreate(body, std::nullopt)) << body;
     }
   }
-  for (const char* body : {R"({"pids":0.5})", R"({"memory_bytes":4194303})", R"({"storage":"zfs"})",
-                           R"({"image":"debian"})", R"({"image":7})", R"({"image":{}})",
-                           R"({"workspace":{"mode":"rw"}})", R"({"workspace":{"ticket":"t","mode":"rx"}})",
-                           R"({"workspace":"/etc"})", R"({"image":{"ticket":"t","path":"/"}})", R"({"labels":{"a":1}})",
-                           R"({"env":["A=1"]})", R"({"memroy_bytes":5})", R"([])", ""}) {
+  for (const char* body : {R"({"pids":0.5})",
+                           R"({"memory_bytes":4194303})",
+                           R"({"storage":"zfs"})",
+                           R"({"image":"debian"})",
+                           R"({"image":7})",
+                           R"({"image":{}})",
+                           R"({"workspace":{"mode":"rw"}})",
+                           R"({"workspace":{"ticket":"t","mode":"rx"}})",
+                           R"({"workspace":"/etc"})",
+                           R"({"image":{"ticket":"t","path":"/"}})",
+                           R"({"labels":{"a":1}})",
+                           R"({"env":["A=1"]})",
+                           R"({"env":{"A=1":""}})",
+                           R"({"labels":{"a=b":"c"}})",
+                           R"({"name":null})",
+                           R"({"image":null})",
+                           R"({"on_end":"keep"})",
+                           R"({"memroy_bytes":5})",
+                           R"([])",
+                           ""}) {
     EXPECT_FALSE(ReadCreate(body, std::nullopt)) << body;
   }
 }
@@ -73,13 +88,24 @@ TEST(ReadList, ReadsFilters) {
   const auto read = ReadList("state=paused&label=a%3Db&label=c=d%3De&limit=5&cursor=x");
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(read->state, sandbox::Lifecycle::kPaused);
-  EXPECT_EQ(read->labels.at("c"), "d=e");
+  EXPECT_EQ(read->labels, (std::multimap<std::string, std::string>{{"a", "b"}, {"c", "d=e"}}));
   EXPECT_EQ(read->limit, 5U);
   EXPECT_EQ(read->cursor, "x");
-  for (const char* query :
-       {"state=up", "label=a", "label==b", "label=a=b&label=a=c", "limit=0", "limit=1001", "page=2", "key=secret"}) {
+  for (const char* query : {"state=up", "label=a", "label==b", "limit=0", "limit=1001", "page=2", "key=secret"}) {
     EXPECT_FALSE(ReadList(query)) << query;
   }
+}
+
+TEST(ReadList, BoundsItsLabels) {
+  std::string query;
+  for (int i = 0; i < 16; ++i) query += "&label=" + std::to_string(i) + "=";
+  EXPECT_TRUE(ReadList(query.substr(1)));
+  EXPECT_FALSE(ReadList(query.substr(1) + "&label=x="));
+  EXPECT_EQ(ReadList("label=a=b&label=a=c")->labels.size(), 2U) << "both must be equal: nothing is";
+  const std::string longest(255, 'k');
+  EXPECT_TRUE(ReadList("label=" + longest + "=" + longest));
+  EXPECT_FALSE(ReadList("label=" + longest + "k=v"));
+  EXPECT_FALSE(ReadList("label=k=v" + longest));
 }
 
 TEST(ReadStart, ReadsEveryField) {
@@ -102,7 +128,8 @@ TEST(ReadStart, RefusesWhatCannotStart) {
   for (const char* body : {"{}", R"({"argv":[]})", R"({"argv":[""]})", R"({"argv":"ls"})", R"({"argv":["a\u0000"]})",
                            R"({"argv":[1]})", R"({"argv":["a"],"timeout_ms":0})", R"({"argv":["a"],"timeout_ms":-5})",
                            R"({"argv":["a"],"stdin":"x","stdin_base64":""})", R"({"argv":["a"],"stdin_base64":"x"})",
-                           R"({"argv":["a"],"user":"bob"})", R"({"argv":["a"],"command":"ls"})"}) {
+                           R"({"argv":["a"],"user":"bob"})", R"({"argv":["a"],"cwd":""})",
+                           R"({"argv":["a"],"background":null})", R"({"argv":["a"],"command":"ls"})"}) {
     EXPECT_FALSE(ReadStart(body)) << body;
   }
 }

@@ -23,6 +23,7 @@ void ReadInput(ObjectReader& body, service::CommandRequest& command) {
   const auto text = body.AnyText("stdin", kMostInput);
   const auto encoded = body.AnyText("stdin_base64", kMostInput / 3 * 4 + 4);
   if (text && encoded) body.Refuse("stdin_base64", "must not be given together with stdin");
+  if (text && text->size() > kMostInput) return body.Refuse("stdin", "must hold at most 1 MiB");
   if (text) command.stdin_bytes = *text;
   if (!encoded) return;
   auto bytes = wire::DecodeBase64(*encoded);
@@ -43,6 +44,7 @@ Result<StartRequest> ReadStart(std::string_view body) {
     }
     command.env = reader.Pairs("env", kMostVariables, kLongestArgument);
     command.cwd = reader.Text("cwd", kLongestPath);
+    if (command.cwd && command.cwd->empty()) reader.Refuse("cwd", "must not be empty");
     if (const auto chosen = reader.Choice("user", {"agent", "root"})) {
       command.user = *chosen == 0 ? sandbox::User::kAgent : sandbox::User::kRoot;
     }

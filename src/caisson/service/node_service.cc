@@ -177,11 +177,6 @@ Result<SandboxInfo> NodeService::Resume(const Caller& caller, std::string_view s
   return Describe(owner->id());
 }
 
-Result<SandboxInfo> NodeService::Stop(const Caller& caller, std::string_view sandbox) {
-  CAISSON_TRY(const auto owner, OwnerOf(caller, Permission::kManageSandboxes, sandbox));
-  return Fail(Error(Code::kUnsupported, "a sandbox cannot be stopped and kept yet").Remedy("pause it, or delete it"));
-}
-
 Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view sandbox) {
   CAISSON_CHECK_OK(Permit(caller, Permission::kManageSandboxes));
   CAISSON_TRY(const SandboxId id, Resolve(sandbox));

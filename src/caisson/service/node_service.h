@@ -41,7 +41,6 @@ class NodeService : public Service {
   Result<Page<SandboxInfo>> List(const Caller& caller, const ListRequest& request) override;
   Result<SandboxInfo> Pause(const Caller& caller, std::string_view sandbox) override;
   Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) override;
-  Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) override;
   Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) override;
 
   Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,

@@ -67,9 +67,9 @@ struct SandboxInfo {
 
 struct ListRequest {
   std::optional<sandbox::Lifecycle> state;
-  std::map<std::string, std::string> labels;  // all must be equal
-  std::uint32_t limit = 100;                  // 1 to 1,000
-  std::optional<std::string> cursor;          // of the page before; opaque
+  std::multimap<std::string, std::string> labels;  // all must be equal
+  std::uint32_t limit = 100;                       // 1 to 1,000
+  std::optional<std::string> cursor;               // of the page before; opaque
 };
 
 template <typename T>

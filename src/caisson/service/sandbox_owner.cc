@@ -66,6 +66,8 @@ Result<std::shared_lock<std::shared_timed_mutex>> SandboxOwner::Enter() {
   return lock;
 }
 
+Error SandboxOwner::AsItEnds() { return IsIn(Lifecycle::kStopping); }
+
 Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const std::string& caller,
                                  std::optional<milliseconds> deadline) {
   const Lifecycle from = state_;

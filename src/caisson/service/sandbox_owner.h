@@ -57,12 +57,15 @@ class SandboxOwner {
   // Idempotent.
   Status End(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
 
-  // Runs `work` while the state cannot change. Errors: kConflict unless it is running.
+  // Runs `work` while the state cannot change. Errors: kConflict unless it is running, and of work that the end of the
+  // sandbox cut short.
   template <typename T>
   Result<T> Use(const std::function<Result<T>(sandbox::Sandbox&)>& work) {
     CAISSON_TRY(const std::shared_lock lock, Enter());
     const ActivityMark mark(*this);
-    return work(*box_);
+    Result<T> done = work(*box_);
+    if (!done && is_ending_) return Fail(AsItEnds());
+    return done;
   }
 
   // What its time-outs say now; empty: nothing. Ended commands are let go of.
@@ -71,6 +74,8 @@ class SandboxOwner {
   int ended_fd() const { return box_->ended_fd(); }
 
  private:
+  static Error AsItEnds();
+
   using Clock = std::chrono::steady_clock;
   class ActivityMark {
    public:

@@ -61,7 +61,6 @@ class Service {
   // Each returns the sandbox as it is then. Errors: kConflict, which names the state it was in.
   virtual Result<SandboxInfo> Pause(const Caller& caller, std::string_view sandbox) = 0;
   virtual Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) = 0;
-  virtual Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) = 0;
   // In every state, and again. kNotFound only for what never was, or is forgotten.
   virtual Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) = 0;
 

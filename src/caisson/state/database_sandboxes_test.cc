@@ -210,16 +210,16 @@ TEST_F(DatabaseSandboxes, TheLastFullPageHasNoNext) {
 }
 
 TEST_F(DatabaseSandboxes, AListTakesStateAndLabels) {
-  std::map<std::string, std::string> labels = {{"team", "red"}, {"tier", "1"}};
+  std::multimap<std::string, std::string> labels = {{"team", "red"}, {"tier", "1"}};
   SandboxRecord red = SomeSandbox();
-  red.labels = labels;
+  red.labels = {labels.begin(), labels.end()};
   ASSERT_TRUE(Add(red));
   SandboxRecord blue = SomeSandbox();
   blue.labels = {{"team", "blue"}, {"tier", "1"}};
   blue.state = "paused";
   ASSERT_TRUE(Add(blue));
   SandboxRecord gone = SomeSandbox();
-  gone.labels = labels;
+  gone.labels = {labels.begin(), labels.end()};
   gone.state = "deleted";
   ASSERT_TRUE(Add(gone));
 
@@ -230,6 +230,8 @@ TEST_F(DatabaseSandboxes, AListTakesStateAndLabels) {
   EXPECT_EQ(Ids({.labels = {{"tier", "1"}}}).size(), 2U);
   EXPECT_EQ(Ids({.state = "paused", .labels = labels}), std::vector<std::string>{});
   EXPECT_EQ(Ids({.labels = {{"team", "1"}}}), std::vector<std::string>{});
+  EXPECT_EQ(Ids({.labels = {{"tier", "1"}, {"tier", "1"}}}).size(), 2U);
+  EXPECT_EQ(Ids({.labels = {{"team", "red"}, {"team", "blue"}}}), std::vector<std::string>{});
   EXPECT_EQ(Ids({}).size(), 2U) << "a filter stayed behind in the statement";
 
   for (std::uint32_t i = 0; i < kMaxFilterLabels; ++i) labels.emplace("more" + std::to_string(i), "x");

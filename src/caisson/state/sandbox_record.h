@@ -57,10 +57,10 @@ struct StateChange {
 
 // Which sandboxes a list holds: those for which all of it is true, oldest first.
 struct SandboxFilter {
-  std::optional<std::string> state = {};           // absent: every state but deleted
-  std::map<std::string, std::string> labels = {};  // all must be equal; at most kMaxFilterLabels
-  std::uint32_t limit = 100;                       // 1 to kMaxPage
-  std::optional<std::string> cursor = {};          // SandboxPage::next_cursor of the page before
+  std::optional<std::string> state = {};                // absent: every state but deleted
+  std::multimap<std::string, std::string> labels = {};  // all must be equal; at most kMaxFilterLabels
+  std::uint32_t limit = 100;                            // 1 to kMaxPage
+  std::optional<std::string> cursor = {};               // SandboxPage::next_cursor of the page before
 };
 
 inline constexpr std::uint32_t kMaxFilterLabels = 16;
