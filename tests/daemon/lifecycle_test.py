@@ -126,6 +126,16 @@ class Lifecycle(unittest.TestCase):
             self.assertEqual(node.status_field(pid, "Groups"), [])
             self.assertEqual(os.stat(one.socket).st_mode & 0o777, 0o600)
 
+    def test_the_example_over_plain_http(self):
+        example = node.pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "http" / "session.py"
+        with Node() as one:
+            run = subprocess.run([str(example), one.socket], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+            self.assertIn("exited 0", run.stdout)
+            self.assertIn(": 5050\n", run.stdout)
+            self.assertIn("created /home/agent/workspace/result.txt\n", run.stdout)
+            self.assertEqual(one.list_all(), [])
+
     def test_a_second_daemon_names_the_first(self):
         with Node() as one:
             other = [*one.command()]
