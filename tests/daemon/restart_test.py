@@ -73,6 +73,17 @@ class Restart(unittest.TestCase):
             fresh = one.create()
             self.assertEqual(one.script(fresh, "echo new")["stdout"], "new\n")
 
+    def test_without_the_storage_process_it_is_the_same(self):
+        with Node() as one:
+            box = one.create()
+            storage = [pid for pid, comm in one.processes() if comm.startswith("caisson-storag")]
+            self.assertEqual(len(storage), 1)
+            os.kill(storage[0], signal.SIGKILL)
+            self.assertEqual(one.process.wait(timeout=30), 3)
+            one.start()
+            self.assertEqual(one.inspect(box)["state"], "failed")
+            self.assertEqual(one.script(one.create(), "echo new")["stdout"], "new\n")
+
     def test_random_kills_under_clients_lose_nothing_that_was_answered(self):
         kills = int(os.environ.get("CAISSON_KILLS", "12"))
         clients = 16
