@@ -58,7 +58,7 @@ service::NodeLimits LimitsOfThisHost() {
   files.rlim_cur = files.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &files);
   const rlim_t free = files.rlim_cur > kOtherFds ? files.rlim_cur - kOtherFds : 0;
-  limits.commands = static_cast<std::uint32_t>(std::min<rlim_t>(limits.commands, free / 4 / kFdsOfACommand));
+  limits.commands = static_cast<std::uint32_t>(std::min<rlim_t>(limits.commands, free / 8 / kFdsOfACommand));
   const rlim_t left = free - limits.commands * kFdsOfACommand;
   limits.sandboxes = static_cast<std::uint32_t>(std::min<rlim_t>(limits.sandboxes, left / kFdsOfASandbox));
   return limits;
