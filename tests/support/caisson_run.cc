@@ -5,27 +5,11 @@
 #include <boost/json.hpp>
 #include <cstdlib>
 
+#include "caisson/base/base64.h"
 #include "support/secret.h"
 
 namespace caisson::support {
 namespace {
-
-std::string DecodeBase64(std::string_view text) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned group = 0;
-  int bits = 0;
-  for (const char letter : text) {
-    const std::size_t value = kAlphabet.find(letter);
-    if (value == std::string_view::npos) break;
-    group = group << 6U | static_cast<unsigned>(value);
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes += static_cast<char>(group >> static_cast<unsigned>(bits) & 0xffU);
-  }
-  return bytes;
-}
 
 std::string Text(const boost::json::object& object, const char* key) {
   const auto* value = object.if_contains(key);
@@ -94,8 +78,8 @@ StepResult ParseStepResult(const Ended& ended) {
   result.out = Text(result.whole, "stdout");
   result.err = Text(result.whole, "stderr");
   if (result.encoding == "base64") {
-    result.out = DecodeBase64(result.out);
-    result.err = DecodeBase64(result.err);
+    result.out = DecodeBase64(result.out).value_or("not base64");
+    result.err = DecodeBase64(result.err).value_or("not base64");
   }
   LookForSecrets(result.out);
   LookForSecrets(result.err);

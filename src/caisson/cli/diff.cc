@@ -11,7 +11,7 @@
 #include "caisson/client/files.h"
 #include "caisson/client/sandboxes.h"
 #include "caisson/sandbox/kept_sandbox.h"
-#include "caisson/wire/base64.h"
+#include "caisson/base/base64.h"
 #include "caisson/wire/change_json.h"
 #include "caisson/wire/json_text.h"
 
@@ -60,7 +60,7 @@ Result<std::string> KeptReport(const CommandLine& line) {
   object["encoding"] = nullptr;
   if (line.Has(Option::kPatch)) {
     const bool is_text = IsUtf8(patch);
-    object["patch"] = is_text ? patch : wire::Base64(patch);
+    object["patch"] = is_text ? patch : Base64(patch);
     object["encoding"] = is_text ? "utf-8" : "base64";
   }
   return wire::JsonLine(object);

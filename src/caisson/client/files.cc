@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "caisson/base/base64.h"
 #include "caisson/base/utf8.h"
-#include "caisson/client/base64.h"
 #include "caisson/client/problem.h"
 #include "caisson/client/reply_reader.h"
 #include "caisson/client/target.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "caisson/base/base64.h"
 #include "caisson/base/deadline.h"
-#include "caisson/client/base64.h"
 #include "caisson/client/connect.h"
 #include "caisson/client/reply_reader.h"
 #include "caisson/client/target.h"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "caisson/client/base64.h"
-
 namespace caisson::client {
 namespace {
 
@@ -17,18 +15,6 @@ TEST(EncodeSegment, LeavesOnlyUnreservedCharacters) {
 TEST(SandboxTarget, LetsNoIdLeaveItsPlace) {
   EXPECT_EQ(SandboxTarget("sb_4", "/commands"), "/v1/sandboxes/sb_4/commands");
   EXPECT_EQ(SandboxTarget("../x:stop?y"), "/v1/sandboxes/..%2Fx%3Astop%3Fy");
-}
-
-TEST(DecodeBase64, TakesWhatIsMadeProperly) {
-  EXPECT_EQ(DecodeBase64(""), "");
-  EXPECT_EQ(DecodeBase64("Zg=="), "f");
-  EXPECT_EQ(DecodeBase64("Zm8="), "fo");
-  EXPECT_EQ(DecodeBase64("Zm9v"), "foo");
-  EXPECT_EQ(DecodeBase64("Zm9vYmFy"), "foobar");
-  EXPECT_EQ(DecodeBase64("AP8="), std::string("\0\xFF", 2));
-  for (const char* text : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9v\n", "-_-_"}) {
-    EXPECT_FALSE(DecodeBase64(text)) << text;
-  }
 }
 
 }  // namespace

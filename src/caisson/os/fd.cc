@@ -15,6 +15,8 @@ Result<Fd> Fd::Duplicate() const {
   return Fd(copy);
 }
 
+void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
 std::string PathOf(const Fd& fd) {
   std::array<char, PATH_MAX> path{};
   const ssize_t size = readlink(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), path.data(), path.size());

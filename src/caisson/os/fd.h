@@ -40,6 +40,9 @@ class Fd {
   int fd_ = -1;
 };
 
+// From here on a read or write of the open file, by whoever has it, does not wait (O_NONBLOCK).
+void SetNonBlocking(int fd);
+
 // The path that was opened, as this process sees it now; for messages and records, never to open it again in trust.
 std::string PathOf(const Fd& fd);
 

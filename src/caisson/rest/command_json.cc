@@ -1,8 +1,8 @@
 #include <boost/json.hpp>
 
+#include "caisson/base/base64.h"
 #include "caisson/base/utf8.h"
 #include "caisson/rest/infos_json.h"
-#include "caisson/wire/base64.h"
 #include "caisson/wire/change_json.h"
 #include "caisson/wire/result_json.h"
 #include "caisson/wire/signal_name.h"
@@ -89,13 +89,13 @@ boost::json::object FolderObject(const std::vector<sandbox::FileEntry>& entries)
   for (const sandbox::FileEntry& entry : entries) {
     const bool is_text = IsUtf8(entry.name) && IsUtf8(entry.link_target);
     boost::json::object item;
-    item["name"] = is_text ? entry.name : wire::Base64(entry.name);
+    item["name"] = is_text ? entry.name : Base64(entry.name);
     if (!is_text) item["encoding"] = "base64";
     item["type"] = TypeName(entry.type);
     item["size_bytes"] = entry.size_bytes;
     item["mode"] = ModeText(entry.mode);
     item["modified_at"] = TimeText(entry.modified_unix_ms);
-    item["link_target"] = TextOrNull(is_text ? entry.link_target : wire::Base64(entry.link_target));
+    item["link_target"] = TextOrNull(is_text ? entry.link_target : Base64(entry.link_target));
     items.push_back(std::move(item));
   }
   return {{"items", std::move(items)}};

@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "caisson/base/base64.h"
 #include "caisson/base/units.h"
 #include "caisson/base/utf8.h"
-#include "caisson/wire/base64.h"
 #include "caisson/wire/json_text.h"
 
 namespace caisson::rest {
@@ -41,7 +41,7 @@ std::string OutputEvents::Event(service::Stream stream, std::string_view bytes) 
   if (IsUtf8(bytes)) {
     data["text"] = boost::json::string_view(bytes.data(), bytes.size());
   } else {
-    data["base64"] = wire::Base64(bytes);
+    data["base64"] = Base64(bytes);
   }
   kept.next += bytes.size();
   return EventText(NameOf(stream), Id(), OneLine(data));

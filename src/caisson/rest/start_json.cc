@@ -1,6 +1,6 @@
+#include "caisson/base/base64.h"
 #include "caisson/rest/object_reader.h"
 #include "caisson/rest/requests_json.h"
-#include "caisson/wire/base64.h"
 #include "caisson/wire/signal_name.h"
 
 namespace caisson::rest {
@@ -26,7 +26,7 @@ void ReadInput(ObjectReader& body, service::CommandRequest& command) {
   if (text && text->size() > kMostInput) return body.Refuse("stdin", "must hold at most 1 MiB");
   if (text) command.stdin_bytes = *text;
   if (!encoded) return;
-  auto bytes = wire::DecodeBase64(*encoded);
+  auto bytes = DecodeBase64(*encoded);
   if (!bytes) return body.Refuse("stdin_base64", "must be base64 with padding");
   if (bytes->size() > kMostInput) return body.Refuse("stdin_base64", "must hold at most 1 MiB");
   command.stdin_bytes = std::move(*bytes);

@@ -22,8 +22,6 @@ constexpr std::size_t kDrainLimit = 2U << 20U;
 // How long an input must have been silent before its reader is said to wait for it.
 constexpr std::chrono::milliseconds kSilence{250};
 
-void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
 // What to poll, with the action for each entry that is ready.
 class PollSet {
  public:
@@ -51,7 +49,7 @@ class PollSet {
 
 OutputStream::OutputStream(os::Fd source, int host_fd, OutputCapture capture)
     : source_(std::move(source)), host_fd_(host_fd), capture_(std::move(capture)) {
-  if (source_.valid()) SetNonBlocking(source_.get());
+  if (source_.valid()) os::SetNonBlocking(source_.get());
 }
 
 bool OutputStream::Read() {
@@ -88,13 +86,13 @@ void OutputStream::Drain() {
 
 InputStream::InputStream(os::Fd sink, int host_fd, bool is_terminal)
     : sink_(std::move(sink)), host_fd_(host_fd), is_terminal_(is_terminal) {
-  if (sink_.valid()) SetNonBlocking(sink_.get());
+  if (sink_.valid()) os::SetNonBlocking(sink_.get());
   if (host_fd_ < 0 && !is_terminal_) sink_.Reset();
 }
 
 InputStream::InputStream(os::Fd sink, std::string_view content) : sink_(std::move(sink)), host_fd_(-1) {
   pending_.Append(content);
-  if (sink_.valid()) SetNonBlocking(sink_.get());
+  if (sink_.valid()) os::SetNonBlocking(sink_.get());
   if (pending_.empty()) sink_.Reset();
 }
 

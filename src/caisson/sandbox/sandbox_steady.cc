@@ -1,12 +1,9 @@
 // The part of Sandbox that only sandboxes that stay use.
 
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "caisson/backend/instance.h"

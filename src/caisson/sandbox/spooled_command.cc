@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "caisson/os/poll.h"
 #include "caisson/sandbox/command_state.h"
 #include "caisson/sandbox/command_verdict.h"
 
@@ -32,8 +31,6 @@ constexpr std::size_t kIn = 0;
 constexpr std::size_t kOut = 1;
 constexpr std::size_t kErr = 2;
 
-void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
 }  // namespace
 
 SpooledCommand::SpooledCommand(Begin begin)
@@ -44,10 +41,10 @@ SpooledCommand::SpooledCommand(Begin begin)
       input_(std::move(state_->started.stdio[kIn])),
       verdict_(static_cast<Verdict>(std::min<std::uint64_t>(parked_.decided, 2))) {
   for (const std::size_t stream : {kOut, kErr}) {
-    SetNonBlocking(state_->started.stdio[stream].get());
+    os::SetNonBlocking(state_->started.stdio[stream].get());
     fcntl(state_->started.stdio[stream].get(), F_SETPIPE_SZ, kPipeSize);
   }
-  if (input_.valid()) SetNonBlocking(input_.get());
+  if (input_.valid()) os::SetNonBlocking(input_.get());
   const auto now = Clock::now();
   if (parked_.stands_still != 0) {
     left_ = nanoseconds(parked_.deadline_ns);

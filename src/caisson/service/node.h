@@ -1,7 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <string>
 
+#include "caisson/base/result.h"
+#include "caisson/sandbox/command.h"
 #include "caisson/sandbox/sandboxes.h"
 #include "caisson/service/command_seats.h"
 #include "caisson/service/event_feed.h"
@@ -30,7 +34,18 @@ struct Node {
   NodeLimits limits;
 };
 
+// Who does what nobody asked for, in events.
+inline constexpr const char* kDaemon = "caisson";
+
 UnixMs Now();
+
+// Records a step of a sandbox's life with its event, and tells who follows. Errors: those of Database::ChangeState.
+Status RecordState(Node& node, const state::StateChange& change, const std::string& caller);
+
+// Of a command whose sandbox ended under it: its processes were killed, and nobody saw how.
+sandbox::CommandResult LostResult();
+// Records that end of a command. What cannot be recorded is found again by the next daemon.
+void RecordLost(Node& node, const state::CommandRecord& command, const std::string& why);
 
 // The error of a node or sandbox that is full now.
 Error NoCapacity(std::string what, std::chrono::milliseconds retry_after);

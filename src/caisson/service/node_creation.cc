@@ -167,12 +167,11 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
 
   auto box = node_.sandboxes.Create(std::move(spec), id);
   if (!box) {
-    const UnixMs now = Now();
     const std::string reason = "it could not be made: " + box.error().message();
-    (void)node_.database.ChangeState(
-        {.id = id, .from = "pending", .to = "deleted", .at = now, .reason = reason, .deadline_at = {}, .also = {}},
-        {.time = now, .type = "sandbox.deleted", .sandbox = id.text(), .caller = caller.name, .detail = reason});
-    events_.Tell();
+    (void)RecordState(
+        node_,
+        {.id = id, .from = "pending", .to = "deleted", .at = Now(), .reason = reason, .deadline_at = {}, .also = {}},
+        caller.name);
     return Fail(std::move(box).error());
   }
   const auto owner = std::make_shared<SandboxOwner>(

@@ -50,18 +50,6 @@ class Follower : public OutputFollower {
 
 }  // namespace
 
-UnixMs Now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-Error NoCapacity(std::string what, std::chrono::milliseconds retry_after) {
-  return Error(Code::kResourceExhausted, std::move(what))
-      .Remedy("try again a little later, or delete what is not needed")
-      .Detail("retry_after_ms", std::to_string(retry_after.count()))
-      .Retryable();
-}
-
 NodeService::NodeService(state::Database& database, sandbox::Sandboxes& sandboxes, const NodeLimits& limits,
                          std::function<void()> lost)
     : events_(database),
@@ -191,13 +179,9 @@ Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view s
     return Fail(Error(Code::kConflict, "the sandbox is being made").Detail("state", record.state).Retryable());
   }
   if (record.state != sandbox::LifecycleName(Lifecycle::kDeleted)) {
-    const UnixMs at = Now();
     const state::StateChange change{
-        .id = id, .from = record.state, .to = "deleted", .at = at, .reason = reason, .deadline_at = {}, .also = {}};
-    const auto recorded = node_.database.ChangeState(
-        change, {.time = at, .type = "sandbox.deleted", .sandbox = id.text(), .caller = caller.name, .detail = reason});
-    if (!recorded) return Fail(recorded.error());
-    events_.Tell();
+        .id = id, .from = record.state, .to = "deleted", .at = Now(), .reason = reason, .deadline_at = {}, .also = {}};
+    CAISSON_CHECK_OK(RecordState(node_, change, caller.name));
   }
   return Describe(id);
 }

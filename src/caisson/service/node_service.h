@@ -109,7 +109,6 @@ class NodeService : public Service {
 
   // ---- node_upkeep.cc: a thread of its own
   void Watch();
-  bool IsBeingEnded(const SandboxId& id);
   void EndOver(const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle to, std::string reason);
   void ForgetOld();
   void TrimSpools();

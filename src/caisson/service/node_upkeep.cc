@@ -23,7 +23,6 @@ constexpr int kLookEveryMs = 500;
 constexpr std::chrono::seconds kForgetEvery{60};
 // Sandboxes that are ended at the same time because their time is over.
 constexpr std::size_t kMostEnders = 16;
-constexpr const char* kDaemon = "caisson";
 
 struct SpoolEntry {
   std::string command;
@@ -58,13 +57,13 @@ void NodeService::Watch() {
     // What has been seen would be seen again at once, and again.
     const auto owners = is_lost_ ? std::vector<std::shared_ptr<SandboxOwner>>() : Owners();
     std::vector<pollfd> entries = {{wake_.get(), POLLIN, 0}, {is_lost_ ? -1 : node_.sandboxes.launcher_fd(), 0, 0}};
-    for (const auto& owner : owners) entries.push_back({IsBeingEnded(owner->id()) ? -1 : owner->ended_fd(), POLLIN, 0});
+    for (const auto& owner : owners) entries.push_back({owner->is_ending() ? -1 : owner->ended_fd(), POLLIN, 0});
     (void)poll(entries.data(), entries.size(), kLookEveryMs);
     if (leaving_) break;
     if (entries[1].revents != 0 && !is_lost_.exchange(true)) lost_();
     if (is_lost_) continue;
     for (std::size_t i = 0; i < owners.size(); ++i) {
-      if (entries[i + 2].revents != 0) {
+      if (entries[i + 2].revents != 0 || owners[i]->is_gone()) {
         EndOver(owners[i], Lifecycle::kFailed, "its first process has ended");
       } else if (std::string why = owners[i]->WhyOver(Clock::now()); !why.empty()) {
         EndOver(owners[i], Lifecycle::kDeleted, std::move(why));
@@ -86,11 +85,6 @@ void NodeService::Watch() {
     TrimSpools();
   }
   for (auto& [id, thread] : enders_) thread.join();
-}
-
-bool NodeService::IsBeingEnded(const SandboxId& id) {
-  const std::lock_guard lock(enders_mutex_);
-  return enders_.contains(id);
 }
 
 // Beside the others: one that does not end delays none of them.

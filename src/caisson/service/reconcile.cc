@@ -1,7 +1,5 @@
 // The part of NodeService that brings database and launcher together when a daemon starts.
 
-#include <signal.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +9,6 @@ namespace caisson::service {
 namespace {
 
 using sandbox::Lifecycle;
-
-constexpr const char* kDaemon = "caisson";
 
 bool IsOver(const std::string& state) { return state == "deleted" || state == "failed"; }
 
@@ -50,19 +46,14 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   const Lifecycle state = box.is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
   const std::string name(sandbox::LifecycleName(state));
   if (record->state != name) {
-    const UnixMs at = Now();
-    const std::string reason = "as the daemon found it when it started; it had been " + record->state;
     const state::StateChange change{.id = survivor.id,
                                     .from = record->state,
                                     .to = name,
-                                    .at = at,
-                                    .reason = reason,
+                                    .at = Now(),
+                                    .reason = "as the daemon found it when it started; it had been " + record->state,
                                     .deadline_at = {},
                                     .also = {}};
-    const auto changed = node_.database.ChangeState(
-        change,
-        {.time = at, .type = "sandbox." + name, .sandbox = survivor.id.text(), .caller = kDaemon, .detail = reason});
-    if (!changed) return Fail(changed.error());
+    CAISSON_CHECK_OK(RecordState(node_, change, kDaemon));
   }
   auto used = record->used_lifetime;
   if (state == Lifecycle::kRunning && record->expires_at && settings.max_lifetime) {
@@ -89,33 +80,22 @@ Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_e
     CAISSON_TRY(const state::SandboxPage page, node_.database.ListSandboxes(filter));
     for (const state::SandboxRecord& record : page.sandboxes) {
       if (IsOver(record.state) || owners_.contains(record.id)) continue;
-      const UnixMs at = Now();
       const bool was_made = record.state != "pending";
-      const std::string to = was_made ? "failed" : "deleted";
-      const std::string reason = was_made ? "it ended while no daemon had it" : "the daemon ended while it was made";
       const state::StateChange change{
-          .id = record.id, .from = record.state, .to = to, .at = at, .reason = reason, .deadline_at = {}, .also = {}};
-      const auto changed = node_.database.ChangeState(
-          change,
-          {.time = at, .type = "sandbox." + to, .sandbox = record.id.text(), .caller = kDaemon, .detail = reason});
-      if (!changed) return Fail(changed.error());
+          .id = record.id,
+          .from = record.state,
+          .to = was_made ? "failed" : "deleted",
+          .at = Now(),
+          .reason = was_made ? "it ended while no daemon had it" : "the daemon ended while it was made",
+          .deadline_at = {},
+          .also = {}};
+      CAISSON_CHECK_OK(RecordState(node_, change, kDaemon));
     }
     if (!page.next_cursor) break;
     filter.cursor = page.next_cursor;
   }
-  sandbox::CommandResult killed;
-  killed.outcome = sandbox::Signaled{SIGKILL};
   for (const state::CommandRecord& record : not_ended) {
-    if (owners_.contains(record.sandbox)) continue;
-    const UnixMs at = Now();
-    (void)node_.database.EndCommand(
-        {.id = record.id, .at = at, .summary = WriteSummary(killed.outcome), .result = WriteResult(killed, {})},
-        {.time = at,
-         .type = "command.ended",
-         .sandbox = record.sandbox.text(),
-         .command = record.id,
-         .caller = kDaemon,
-         .detail = "its sandbox ended while no daemon had it"});
+    if (!owners_.contains(record.sandbox)) RecordLost(node_, record, "its sandbox ended while no daemon had it");
   }
   return {};
 }

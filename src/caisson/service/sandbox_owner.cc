@@ -1,7 +1,5 @@
 #include "caisson/service/sandbox_owner.h"
 
-#include <signal.h>
-
 #include <thread>
 #include <utility>
 
@@ -35,13 +33,6 @@ Error IsIn(Lifecycle state) {
 }
 
 std::string NewCommandId() { return "cm_" + SandboxId::Random().text().substr(3); }
-
-// Of a command whose sandbox ended under it: its processes were killed, and nobody saw how.
-sandbox::CommandResult Lost() {
-  sandbox::CommandResult result;
-  result.outcome = sandbox::Signaled{SIGKILL};
-  return result;
-}
 
 }  // namespace
 
@@ -83,14 +74,10 @@ Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const 
   if (to == Lifecycle::kRunning && description_.settings.max_lifetime) {
     change.also.expires_at = at + (*description_.settings.max_lifetime - used).count();
   }
-  const auto recorded = node_.database.ChangeState(
-      change,
-      {.time = at, .type = "sandbox." + NameOf(to), .sandbox = id().text(), .caller = caller, .detail = reason});
-  if (!recorded) return Fail(recorded.error());
+  CAISSON_CHECK_OK(RecordState(node_, change, caller));
   description_.used_lifetime = used;
   if (to == Lifecycle::kRunning) running_since_ = now;
   state_ = to;
-  node_.events.Tell();
   return {};
 }
 
@@ -161,7 +148,7 @@ Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const Comma
 
 // Writes down how a command ended, from the command's own thread, before anybody hears of it.
 void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult> result) {
-  sandbox::CommandResult ended = result ? *std::move(result) : Lost();
+  sandbox::CommandResult ended = result ? *std::move(result) : LostResult();
   const std::vector<hint::Hint> hints = hint::FindHints({.command = command.spec(),
                                                          .result = ended,
                                                          .limits = description_.settings.limits,
@@ -183,18 +170,6 @@ void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult
   last_active_ = Clock::now();
   command.End();
   node_.events.Tell();
-}
-
-void SandboxOwner::RecordLost(const std::string& command) {
-  const UnixMs at = Now();
-  const sandbox::CommandResult lost = Lost();
-  (void)node_.database.EndCommand(
-      {.id = command, .at = at, .summary = WriteSummary(lost.outcome), .result = WriteResult(lost, {})},
-      {.time = at,
-       .type = "command.ended",
-       .sandbox = id().text(),
-       .command = command,
-       .detail = "its daemon ended while it was started"});
 }
 
 Status SandboxOwner::TakeCommands(const std::vector<state::CommandRecord>& not_ended) {
@@ -223,7 +198,7 @@ Status SandboxOwner::TakeCommands(const std::vector<state::CommandRecord>& not_e
     unknown.erase(survivor.id);
     if (const auto command = FindCommand(survivor.id)) command->Set(std::move(survivor.command));
   }
-  for (const auto& [command, record] : unknown) RecordLost(command);
+  for (const auto& [command, record] : unknown) RecordLost(node_, *record, "its daemon ended while it was started");
   return {};
 }
 
@@ -299,9 +274,14 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
   // Whoever waits for something inside is let go.
   box_->KillAll();
   const std::unique_lock lock(life_, kLifePatience);
-  if (!lock) return Fail(Error(Code::kDeadlineExceeded, "something in the sandbox does not end").Retryable());
+  Status dead =
+      lock ? Status() : Fail(Error(Code::kDeadlineExceeded, "something in the sandbox does not end").Retryable());
+  if (dead && !is_gone_) dead = box_->Destroy();
+  if (!dead) {
+    is_ending_ = is_gone_.load();  // the next who sees that it has ended tries again
+    return dead;
+  }
   if (!is_gone_) {
-    CAISSON_CHECK_OK(box_->Destroy());
     for (const auto& command : Commands()) (void)command->AwaitEnd(kEndPatience);
     ForgetAll();
     is_gone_ = true;

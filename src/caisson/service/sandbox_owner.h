@@ -40,6 +40,9 @@ class SandboxOwner {
 
   const SandboxId& id() const { return description_.id; }
   sandbox::Lifecycle state() const { return state_; }
+  // Somebody is ending it, or has: nothing is left of it then but, when that failed, to record it.
+  bool is_ending() const { return is_ending_; }
+  bool is_gone() const { return is_gone_; }
 
   // Of one that is pending: it runs from now on.
   Status Begin(const std::string& caller);
@@ -97,7 +100,6 @@ class SandboxOwner {
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
   Result<std::vector<CommandSeats::Seat>> AdmitCommand();
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
-  void RecordLost(const std::string& command);
   void ForgetEnded();
   // Destroys them without the lock: their threads are joined.
   void ForgetAll();

@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "caisson/base/utf8.h"
-#include "caisson/wire/base64.h"
+#include "caisson/base/base64.h"
 
 namespace caisson::wire {
 namespace {

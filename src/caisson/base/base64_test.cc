@@ -1,8 +1,8 @@
-#include "caisson/wire/base64.h"
+#include "caisson/base/base64.h"
 
 #include <gtest/gtest.h>
 
-namespace caisson::wire {
+namespace caisson {
 namespace {
 
 TEST(Base64, PadsAsTheStandardSays) {
@@ -25,11 +25,11 @@ TEST(Base64, ReadsBackEveryByte) {
 }
 
 TEST(Base64, RefusesAnotherForm) {
-  for (const char* text :
-       {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zm9v\n", "Zm 9v", "====", "=Zg=", "Zg==Zg==", "Z-8_", "Zm9v===="}) {
+  for (const char* text : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "Zm9v\n", "Zm 9", "Zm 9v",
+                           "====", "=Zg=", "Zg==Zg==", "Z-8_", "-_-_", "Zm9v===="}) {
     EXPECT_FALSE(DecodeBase64(text)) << text;
   }
 }
 
 }  // namespace
-}  // namespace caisson::wire
+}  // namespace caisson

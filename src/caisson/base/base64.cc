@@ -1,6 +1,6 @@
-#include "caisson/wire/base64.h"
+#include "caisson/base/base64.h"
 
-namespace caisson::wire {
+namespace caisson {
 namespace {
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -48,4 +48,4 @@ Result<std::string> DecodeBase64(std::string_view text) {
   return out;
 }
 
-}  // namespace caisson::wire
+}  // namespace caisson

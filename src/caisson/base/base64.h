@@ -5,7 +5,7 @@
 
 #include "caisson/base/result.h"
 
-namespace caisson::wire {
+namespace caisson {
 
 // RFC 4648, with padding.
 std::string Base64(std::string_view bytes);
@@ -14,4 +14,4 @@ std::string Base64(std::string_view bytes);
 // the last character has to spare.
 Result<std::string> DecodeBase64(std::string_view text);
 
-}  // namespace caisson::wire
+}  // namespace caisson

@@ -1,0 +1,54 @@
+#include "caisson/service/node.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <utility>
+
+#include "caisson/service/records.h"
+
+namespace caisson::service {
+
+UnixMs Now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Error NoCapacity(std::string what, std::chrono::milliseconds retry_after) {
+  return Error(Code::kResourceExhausted, std::move(what))
+      .Remedy("try again a little later, or delete what is not needed")
+      .Detail("retry_after_ms", std::to_string(retry_after.count()))
+      .Retryable();
+}
+
+Status RecordState(Node& node, const state::StateChange& change, const std::string& caller) {
+  const auto recorded = node.database.ChangeState(change, {.time = change.at,
+                                                           .type = "sandbox." + change.to,
+                                                           .sandbox = change.id.text(),
+                                                           .caller = caller,
+                                                           .detail = change.reason});
+  if (!recorded) return Fail(recorded.error());
+  node.events.Tell();
+  return {};
+}
+
+sandbox::CommandResult LostResult() {
+  sandbox::CommandResult result;
+  result.outcome = sandbox::Signaled{SIGKILL};
+  return result;
+}
+
+void RecordLost(Node& node, const state::CommandRecord& command, const std::string& why) {
+  const UnixMs at = Now();
+  const sandbox::CommandResult lost = LostResult();
+  (void)node.database.EndCommand(
+      {.id = command.id, .at = at, .summary = WriteSummary(lost.outcome), .result = WriteResult(lost, {})},
+      {.time = at,
+       .type = "command.ended",
+       .sandbox = command.sandbox.text(),
+       .command = command.id,
+       .caller = kDaemon,
+       .detail = why});
+}
+
+}  // namespace caisson::service
