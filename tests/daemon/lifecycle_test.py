@@ -1,7 +1,9 @@
 """A sandbox that stays, from its making to its end, through the daemon."""
 
+import fcntl
 import os
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -125,6 +127,46 @@ class Lifecycle(unittest.TestCase):
             self.assertEqual(node.status_field(pid, "NoNewPrivs"), ["1"])
             self.assertEqual(node.status_field(pid, "Groups"), [])
             self.assertEqual(os.stat(one.socket).st_mode & 0o777, 0o600)
+
+    def test_a_workspace_is_made_of_what_was_left_at_the_door(self):
+        with Node() as one, tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            with open(folder + "/given", "w", encoding="utf-8") as file:
+                file.write("given\n")
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            for mode, written in (("ro", False), ("rw", True)):
+                ticket, door = one.deposit(descriptor)
+                box = one.create(workspace={"ticket": ticket, "mode": mode})
+                door.close()
+                result = one.script(box, f"cat given && echo new > {mode}")
+                self.assertEqual((result["stdout"], result["exit_code"] == 0), ("given\n", written))
+                self.assertEqual(os.path.exists(f"{folder}/{mode}"), written)
+                with self.assertRaises(Problem) as used:
+                    one.create(workspace={"ticket": ticket, "mode": mode})
+                self.assertEqual(used.exception.code, "not_found")
+            os.close(descriptor)
+
+    def test_the_copy_of_a_workspace_goes_with_its_sandbox(self):
+        with Node() as one:
+            copies = one.folder + "/data/copies"
+            copy = copies + "/sb_" + "a" * 26
+            os.makedirs(copy + "/workspace")
+            with open(copy + "/workspace/file", "w", encoding="utf-8") as file:
+                file.write("copied\n")
+            lock = os.open(copy, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            folder = os.open(copy + "/workspace", os.O_RDONLY | os.O_DIRECTORY)
+            ticket, door = one.deposit(folder, lock)
+            box = one.create(workspace={"ticket": ticket, "mode": "copy"})
+            door.close()
+            os.close(folder)
+            os.close(lock)
+            self.assertEqual(one.script(box, "cat file; echo more >> file")["stdout"], "copied\n")
+            one.kill()
+            one.start()
+            self.assertEqual(one.script(box, "cat file")["stdout"], "copied\nmore\n")
+            one.delete(f"/v1/sandboxes/{box}")
+            self.assertFalse(node.await_none(lambda: os.listdir(copies), 10))
 
     def test_the_example_over_plain_http(self):
         example = node.pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "http" / "session.py"

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -137,6 +138,16 @@ class Node:
 
     def launcher(self):
         return min(pid for pid, comm in self.processes() if comm.startswith("caisson-launch"))
+
+    def deposit(self, *descriptors):
+        """Leaves a folder, and perhaps what is to stay open beside it. The ticket, and the connection to keep meanwhile."""
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        door.settimeout(10)
+        door.connect(self.folder + "/run/launcher.sock")
+        socket.send_fds(door, [struct.pack("<II", 1, 1)], descriptors)
+        version, error, ticket = struct.unpack("<Ii16s", door.recv(100))
+        assert (version, error) == (1, 0), error
+        return ticket.hex(), door
 
     # ---- asking
 

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/create_request.h"
@@ -12,11 +14,17 @@ namespace {
 Result<client::SandboxView> Create(const CommandLine& line, const Environment& environment) {
   CAISSON_TRY(CreateOptions options, ReadCreateOptions(line));
   CAISSON_TRY(const client::Endpoint endpoint, ReachNode(line, environment));
+  std::vector<sandbox::FolderDeposit> deposits;  // until the sandbox is made
   if (options.image_directory) {
-    CAISSON_TRY(options.request.image_ticket, Deposit(endpoint, *options.image_directory, FolderUse::kImage));
+    CAISSON_TRY(sandbox::FolderDeposit image, DepositImage(endpoint, *options.image_directory));
+    options.request.image_ticket = image.ticket();
+    deposits.push_back(std::move(image));
   }
   if (options.workspace) {
-    CAISSON_TRY(options.request.workspace_ticket, Deposit(endpoint, options.workspace->path, FolderUse::kWorkspace));
+    const Notices notices = line.Has(Option::kJson) || line.Has(Option::kQuiet) ? Notices::kQuiet : Notices::kNormal;
+    CAISSON_TRY(sandbox::FolderDeposit workspace, DepositWorkspace(endpoint, *options.workspace, notices));
+    options.request.workspace_ticket = workspace.ticket();
+    deposits.push_back(std::move(workspace));
   }
   client::Http http(endpoint);
   return client::CreateSandbox(http, options.request);

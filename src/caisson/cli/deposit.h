@@ -3,14 +3,17 @@
 #include <string>
 
 #include "caisson/base/result.h"
+#include "caisson/cli/run_request.h"
 #include "caisson/client/endpoint.h"
+#include "caisson/sandbox/folder_deposit.h"
 
 namespace caisson::cli {
 
-enum class FolderUse { kImage, kWorkspace };
-
-// Opens a folder of this host with the caller's rights and gives it to the node, for one sandbox that is made next.
-// Returns the ticket that stands for it. Errors: those of opening it; kUnsupported where the node takes no folders.
-Result<std::string> Deposit(const client::Endpoint& endpoint, const std::string& folder, FolderUse use);
+// Leaves a folder with the daemon of this host, for one sandbox that is made while the deposit lives; a workspace in
+// mode copy is copied first, and `notices` says whether that is told. Errors: those of opening it; kUnsupported for a
+// daemon that was chosen by hand, whose launcher nobody knows.
+Result<sandbox::FolderDeposit> DepositImage(const client::Endpoint& endpoint, const std::string& folder);
+Result<sandbox::FolderDeposit> DepositWorkspace(const client::Endpoint& endpoint, const WorkspaceFolder& workspace,
+                                                Notices notices);
 
 }  // namespace caisson::cli

@@ -9,6 +9,7 @@
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
+#include "caisson/cli/host_folder.h"
 #include "caisson/cli/host_report.h"
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
@@ -27,24 +28,6 @@ struct Finished {
 };
 
 Format FormatOf(Output output) { return output == Output::kJson ? Format::kJson : Format::kText; }
-
-Result<os::Fd> OpenFolder(const std::string& path, const char* what) {
-  os::Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.valid()) return folder;
-  return Fail(Error::FromErrno(errno, std::string("cannot open the ") + what + " " + Quoted(path)));
-}
-
-// A line every two seconds, so that a copy that is quick says nothing.
-std::function<bool(const storage::CopyProgress&)> CopyNotices() {
-  const auto next = std::make_shared<Deadline>(Deadline::In(std::chrono::seconds(2)));
-  return [next](const storage::CopyProgress& progress) {
-    if (!next->Passed()) return true;
-    *next = Deadline::In(std::chrono::seconds(2));
-    PrintNotice("copying the workspace: " + std::to_string(progress.entries) + " entries, " +
-                RoundedBytes(progress.bytes));
-    return true;
-  };
-}
 
 Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request) {
   sandbox::SandboxSpec spec;

@@ -56,16 +56,16 @@ std::optional<os::Fd> Door::Serve(std::span<const pollfd> entries) {
   return engine;
 }
 
-std::optional<os::Fd> Door::Take(const plan::Ticket& ticket) {
+std::optional<Door::Deposit> Door::Take(const plan::Ticket& ticket) {
   const auto found = std::ranges::find_if(visitors_, [&](const Visitor& visitor) { return visitor.ticket == ticket; });
-  if (found == visitors_.end() || !found->folder.valid()) return std::nullopt;
-  return std::move(found->folder);
+  if (found == visitors_.end() || !found->deposit.folder.valid()) return std::nullopt;
+  return std::move(found->deposit);
 }
 
 void Door::Accept() {
   os::Fd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection.valid() || !IsRoot(connection) || visitors_.size() >= kMostVisitors) return;
-  visitors_.push_back({std::move(connection), std::nullopt, os::Fd()});
+  visitors_.push_back({std::move(connection), std::nullopt, {}});
 }
 
 Door::Next Door::Hear(Visitor& visitor) const {
@@ -80,14 +80,15 @@ Door::Next Door::Hear(Visitor& visitor) const {
     return Next::kLeaves;
   }
   if (request.hello == plan::Hello::kEngine) return Reply(visitor.connection, reply) ? Next::kIsEngine : Next::kLeaves;
-  if (request.hello != plan::Hello::kDeposit || message->fds.size() != 1 || !IsFolder(message->fds[0])) {
+  if (request.hello != plan::Hello::kDeposit || message->fds.empty() || message->fds.size() > 2 ||
+      !IsFolder(message->fds[0])) {
     reply.error = EINVAL;
   } else if (getrandom(reply.ticket.bytes, sizeof reply.ticket.bytes, 0) !=
              static_cast<ssize_t>(sizeof reply.ticket.bytes)) {
     reply.error = EIO;
   } else {
     visitor.ticket = reply.ticket;
-    visitor.folder = std::move(message->fds[0]);
+    visitor.deposit = {std::move(message->fds[0]), message->fds.size() == 2 ? std::move(message->fds[1]) : os::Fd()};
   }
   return Reply(visitor.connection, reply) && reply.error == 0 ? Next::kStays : Next::kLeaves;
 }

@@ -23,14 +23,18 @@ class Door {
   // Serves what is ready of the entries that AppendTo appended. Returns the connection of a new engine.
   std::optional<os::Fd> Serve(std::span<const pollfd> entries);
 
-  // The folder that was left under this ticket, once.
-  std::optional<os::Fd> Take(const plan::Ticket& ticket);
+  // What was left under this ticket, once.
+  struct Deposit {
+    os::Fd folder;
+    os::Fd kept;  // to stay open as long as the sandbox lives; may be invalid
+  };
+  std::optional<Deposit> Take(const plan::Ticket& ticket);
 
  private:
   struct Visitor {
     os::Fd connection;
     std::optional<plan::Ticket> ticket;  // once it has left a folder
-    os::Fd folder;
+    Deposit deposit;
   };
   void Accept();
   enum class Next { kStays, kLeaves, kIsEngine };

@@ -127,10 +127,11 @@ TEST_F(DoorTest, KeepsAFolderForOneTaker) {
   other.bytes[15] ^= 1;
   EXPECT_FALSE(door_->Take(other));
   EXPECT_FALSE(door_->Take({}));
-  const auto folder = door_->Take(ticket);
-  ASSERT_TRUE(folder && folder->valid());
-  EXPECT_EQ(os::PathOf(*folder), "/");
-  EXPECT_EQ(fcntl(folder->get(), F_GETFD), FD_CLOEXEC);
+  const auto deposit = door_->Take(ticket);
+  ASSERT_TRUE(deposit && deposit->folder.valid());
+  EXPECT_EQ(os::PathOf(deposit->folder), "/");
+  EXPECT_EQ(fcntl(deposit->folder.get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_FALSE(deposit->kept.valid());
   EXPECT_FALSE(door_->Take(ticket)) << "once";
 }
 
@@ -164,11 +165,23 @@ TEST_F(DoorTest, TicketsAreNotGuessed) {
   EXPECT_EQ(tickets.size(), 20U);
 }
 
-TEST_F(DoorTest, TakesNothingButOneFolder) {
+TEST_F(DoorTest, KeepsWhatComesBesideAFolder) {
+  const os::Fd beside(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const os::Fd folder = OpenFolder();
+  const os::Fd visitor = Connect();
+  Say(visitor, {.hello = plan::Hello::kDeposit}, {folder.get(), beside.get()});
+  EXPECT_FALSE(Serve());
+  const auto deposit = door_->Take(Reply(visitor).ticket);
+  ASSERT_TRUE(deposit);
+  EXPECT_EQ(os::PathOf(deposit->folder), "/");
+  EXPECT_EQ(os::PathOf(deposit->kept), os::PathOf(beside));
+}
+
+TEST_F(DoorTest, TakesNothingButAFolderAndOneBeside) {
   const os::Fd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   const os::Fd folder = OpenFolder();
   for (const std::vector<int>& fds :
-       {std::vector<int>{}, {file.get()}, {folder.get(), folder.get()}, {file.get(), folder.get()}}) {
+       {std::vector<int>{}, {file.get()}, {folder.get(), folder.get(), folder.get()}, {file.get(), folder.get()}}) {
     const os::Fd visitor = Connect();
     Say(visitor, {.hello = plan::Hello::kDeposit}, fds);
     EXPECT_FALSE(Serve());

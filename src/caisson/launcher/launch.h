@@ -28,6 +28,7 @@ struct LaunchInputs {
   os::Fd changes;    // the storage process's end of the connection on which changes are asked for
   os::Fd image;      // with Image::kDirectory
   os::Fd workspace;  // with a workspace
+  os::Fd kept;       // what was left with it, for as long as the sandbox lives; may be invalid
 };
 
 // One running sandbox as the launcher knows it.

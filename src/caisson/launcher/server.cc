@@ -149,7 +149,7 @@ class Server {
     if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan, expect_)) {
       return Failed(Step::kRequest, EINVAL);
     }
-    LaunchInputs inputs{.control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}};
+    LaunchInputs inputs{.control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}, .kept = {}};
     if (const auto error = TakeFolders(plan, fds, inputs)) return Failed(error->step, error->errno_value);
     os::Fd door;
     if (door_) {
@@ -178,7 +178,8 @@ class Server {
                            .pids = plan.pids,
                            .id = plan.id,
                            .door = std::move(door),
-                           .parked = {}};
+                           .parked = {},
+                           .kept = std::move(inputs.kept)};
     Answer answer = DescribeSandbox(sandbox);
     CloseUnused(sandbox.launched.slot);
     const bool failed = answer.reply.failed_step != Step::kNone;
@@ -193,15 +194,16 @@ class Server {
     const bool has_image = plan.image == plan::Image::kDirectory;
     const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
     if (door_) {
-      const auto take = [&](const plan::Ticket& ticket, os::Fd& folder) {
-        auto left = door_->Take(ticket);
-        if (!left) return false;
-        folder = *std::move(left);
-        return true;
-      };
-      if (has_image && !take(plan.image_ticket, inputs.image)) return StepError{Step::kImage, ENOKEY, {}};
-      if (has_workspace && !take(plan.workspace_ticket, inputs.workspace)) {
-        return StepError{Step::kWorkspace, ENOKEY, {}};
+      if (has_image) {
+        auto left = door_->Take(plan.image_ticket);
+        if (!left) return StepError{Step::kImage, ENOKEY, {}};
+        inputs.image = std::move(left->folder);
+      }
+      if (has_workspace) {
+        auto left = door_->Take(plan.workspace_ticket);
+        if (!left) return StepError{Step::kWorkspace, ENOKEY, {}};
+        inputs.workspace = std::move(left->folder);
+        inputs.kept = std::move(left->kept);
       }
       return std::nullopt;
     }
@@ -302,7 +304,7 @@ class Server {
     (void)launched.guest.Signal(SIGKILL);  // the end of PID 1 is the end of every process in its namespace
     // One that does not end keeps its uids, which the keeper sees by its cgroups.
     if (launched.guest.Ended(Deadline::In(kDestroyPatience))) launched.guest.Reap();
-    ended_.push_back(block);
+    ended_.push_back({block, std::move(found->second.kept)});
     sandboxes_.erase(found);
   }
 
@@ -315,14 +317,14 @@ class Server {
       if (found != sandboxes_.end()) found->second.launched.slot.sandbox.RemoveChildIfUnused(LeafName(retired_.leaf));
       retired_ = {};
     }
-    for (const std::uint32_t block : ended_) TakeBack(block);
+    for (const Ended& one : ended_) TakeBack(one.block, one.kept);
     ended_.clear();
     if (expect_ != plan::Expect::kOneSandbox && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
   }
 
   // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
-  void TakeBack(std::uint32_t block) {
-    (void)storage_.RemoveLayer(block);
+  void TakeBack(std::uint32_t block, const os::Fd& kept = {}) {
+    (void)storage_.RemoveLayer(block, kept);
     (void)keeper_.ReturnSlot(block);
   }
 
@@ -346,7 +348,11 @@ class Server {
   RunningSandboxes sandboxes_;
   Succession succession_;
   Retired retired_;
-  std::vector<std::uint32_t> ended_;
+  struct Ended {
+    std::uint32_t block = 0;
+    os::Fd kept;
+  };
+  std::vector<Ended> ended_;
 };
 
 // For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without

@@ -95,11 +95,11 @@ Status StorageLink::Connect(std::uint32_t slot, const os::Fd& engine) {
   return Send(request, {engine.get()});
 }
 
-Status StorageLink::RemoveLayer(std::uint32_t slot) {
+Status StorageLink::RemoveLayer(std::uint32_t slot, const os::Fd& copy) {
   plan::StorageRequest request;
   request.verb = plan::StorageVerb::kRemove;
   request.slot = slot;
-  return Send(request, {});
+  return Send(request, copy.valid() ? std::vector<int>{copy.get()} : std::vector<int>());
 }
 
 Status StorageLink::Seal() {

@@ -42,8 +42,8 @@ class StorageLink {
   Status AwaitTracked();
   // Another engine asks for the changes of this layer from now on. Does not wait.
   Status Connect(std::uint32_t slot, const os::Fd& engine);
-  // Also of a slot that has none. Does not wait.
-  Status RemoveLayer(std::uint32_t slot);
+  // Also of a slot that has none; with it goes the copy of a workspace that `copy` is the lock of. Does not wait.
+  Status RemoveLayer(std::uint32_t slot, const os::Fd& copy);
 
   Status Seal();
 

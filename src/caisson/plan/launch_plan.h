@@ -86,8 +86,9 @@ struct ParkedCommand {
 };
 
 // The first packet on a connection to the launcher's door, in kEngines; only root is heard. kEngine: from now on the
-// launcher serves this connection in place of the engine's before. kDeposit: with one descriptor, a folder that a
-// sandbox may be made from until this connection closes; answered by a Ticket.
+// launcher serves this connection in place of the engine's before. kDeposit: with the descriptor of a folder that a
+// sandbox may be made from until this connection closes, and perhaps a second one of what must stay open as long as
+// that sandbox lives: the lock of a copy. Answered by a Ticket.
 enum class Hello : std::uint32_t { kEngine, kDeposit };
 struct DoorRequest {
   std::uint32_t version = 1;

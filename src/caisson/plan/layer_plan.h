@@ -18,7 +18,8 @@ enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove, kSeal, kConnect
 // kTrack: from here on the layer's changes are told. Descriptors: [connection of the engine] and for each overlay
 // [upper folder] [lower folder], the root's first, then the workspace's. Replied to when all that is changed from now
 // on will be noticed.
-// kRemove: the sandbox is dead. No reply.
+// kRemove: the sandbox is dead. Perhaps with [the locked folder of a copy of its workspace], which is removed too. No
+// reply.
 // kSeal: the engine has given up its rights, and says no more what is written with a layer (LayerVerb::kKeep): root
 // reads that again. No reply.
 // kConnect: another engine asks from now on. Descriptor: [connection of that engine]. No reply.

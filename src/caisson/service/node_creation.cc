@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "caisson/plan/ticket_text.h"
 #include "caisson/service/node_service.h"
-#include "caisson/service/ticket_text.h"
 
 namespace caisson::service {
 namespace {
@@ -154,10 +154,10 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
   spec.limits = request.limits;
   spec.storage = request.storage;
   if (request.image_ticket) {
-    CAISSON_TRY(spec.image_ticket, ParseTicket(*request.image_ticket));
+    CAISSON_TRY(spec.image_ticket, plan::ParseTicket(*request.image_ticket));
   }
   if (request.workspace_ticket) {
-    CAISSON_TRY(spec.workspace_ticket, ParseTicket(*request.workspace_ticket));
+    CAISSON_TRY(spec.workspace_ticket, plan::ParseTicket(*request.workspace_ticket));
     spec.workspace_ticket_mode = request.workspace_mode;
   }
   const auto inserted = node_.database.InsertSandbox(

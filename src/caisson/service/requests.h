@@ -51,7 +51,7 @@ struct SandboxInfo {
   plan::Limits limits;
   std::chrono::milliseconds command_timeout{};
   plan::Storage storage = plan::Storage::kBtrfs;
-  std::string image;  // "host", or the folder's path as its depositor named it
+  std::string image;  // "host", or "folder" for one that was deposited
   std::string workspace;
   plan::WorkspaceMode workspace_mode = plan::WorkspaceMode::kNone;
   std::vector<std::pair<std::string, std::string>> env;

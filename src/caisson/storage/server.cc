@@ -1,12 +1,15 @@
 #include "caisson/storage/server.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "caisson/plan/limits.h"
 #include "caisson/storage/layer_service.h"
 #include "caisson/storage/storage_request.h"
+#include "caisson/storage/workspace_copy.h"
 #include "caisson/storage/writable_layer.h"
 
 namespace caisson::storage {
@@ -27,6 +31,8 @@ using plan::StorageVerb;
 
 // A layer with fewer entries is read as quickly as the kernel is asked what was touched in it.
 constexpr std::uint64_t kManyEntries = 256;
+
+constexpr std::chrono::minutes kCopyPatience{10};
 
 // What the engine makes the code of its error from.
 int ErrnoOf(const Error& error) {
@@ -178,7 +184,7 @@ class Server {
       case StorageVerb::kTrack:
         return Track(*request, message->fds);
       case StorageVerb::kRemove:
-        Remove(request->slot);
+        Remove(request->slot, message->fds);
         return Step::kNext;
       case StorageVerb::kSeal:
         shared_.is_sealed = true;
@@ -235,16 +241,17 @@ class Server {
   }
 
   // What takes long goes on in a process of its own. The last one to close a tmpfs is the one who frees it.
-  void Remove(std::uint32_t slot) {
+  void Remove(std::uint32_t slot, const std::vector<os::Fd>& copy = {}) {
     const auto found = layers_.find(slot);
     if (found == layers_.end()) return;
-    const pid_t pid = found->second.IsQuicklyRemoved() ? -1 : fork();
+    const pid_t pid = found->second.IsQuicklyRemoved() && copy.empty() ? -1 : fork();
     if (pid == 0) {
       launcher_.Reset();
       for (auto& [other, layer] : layers_) {
         if (other != slot) layer.Close();
       }
       found->second.Remove();
+      if (!copy.empty()) RemoveCopy(copy.front());
       _exit(0);
     }
     if (pid < 0) {
@@ -253,6 +260,14 @@ class Server {
       found->second.Close();
     }
     layers_.erase(found);
+  }
+
+  // What is not removed here is a left-over without a lock.
+  void RemoveCopy(const os::Fd& copy) {
+    const std::string path = os::PathOf(copy);
+    // For all who have the lock: the sandbox that it was for is dead.
+    if (flock(copy.get(), LOCK_UN) != 0) return;
+    (void)RemoveWorkspaceCopy(places_.data(), path.substr(path.rfind('/') + 1), Deadline::In(kCopyPatience));
   }
 
   static void ReapRemovers() {

@@ -18,6 +18,7 @@ class LayerPlaces {
   // `data`: the data folder.
   static Result<LayerPlaces> Open(os::Fd data);
 
+  const os::Fd& data() const { return data_; }
   // For layers that are plain folders.
   const os::Fd& sandboxes() const { return sandboxes_; }
   // Opens the store at the first call, and makes it when there is none. Borrowed.

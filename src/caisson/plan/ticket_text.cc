@@ -1,11 +1,11 @@
-#include "caisson/service/ticket_text.h"
+#include "caisson/plan/ticket_text.h"
 
 #include <charconv>
 
-namespace caisson::service {
+namespace caisson::plan {
 
-Result<plan::Ticket> ParseTicket(std::string_view text) {
-  plan::Ticket ticket;
+Result<Ticket> ParseTicket(std::string_view text) {
+  Ticket ticket;
   bool is_fine = text.size() == 2 * sizeof ticket.bytes;
   for (std::size_t i = 0; is_fine && i < sizeof ticket.bytes; ++i) {
     const char* const digits = text.data() + 2 * i;
@@ -16,7 +16,7 @@ Result<plan::Ticket> ParseTicket(std::string_view text) {
   return Fail(Error(Code::kInvalidArgument, "a ticket is 32 hexadecimal digits"));
 }
 
-std::string FormatTicket(const plan::Ticket& ticket) {
+std::string FormatTicket(const Ticket& ticket) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (const std::uint8_t byte : ticket.bytes) {
@@ -26,4 +26,4 @@ std::string FormatTicket(const plan::Ticket& ticket) {
   return text;
 }
 
-}  // namespace caisson::service
+}  // namespace caisson::plan

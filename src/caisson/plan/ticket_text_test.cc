@@ -1,12 +1,12 @@
-#include "caisson/service/ticket_text.h"
+#include "caisson/plan/ticket_text.h"
 
 #include <gtest/gtest.h>
 
-namespace caisson::service {
+namespace caisson::plan {
 namespace {
 
-plan::Ticket Counting() {
-  plan::Ticket ticket;
+Ticket Counting() {
+  Ticket ticket;
   for (std::size_t i = 0; i < sizeof ticket.bytes; ++i) ticket.bytes[i] = static_cast<std::uint8_t>(i * 17);
   return ticket;
 }
@@ -18,7 +18,7 @@ TEST(Ticket, IsHexadecimalDigits) {
 
 TEST(Ticket, ComesBack) {
   for (unsigned byte = 0; byte < 256; ++byte) {
-    plan::Ticket ticket = Counting();
+    Ticket ticket = Counting();
     ticket.bytes[byte % sizeof ticket.bytes] = static_cast<std::uint8_t>(byte);
     const auto read = ParseTicket(FormatTicket(ticket));
     ASSERT_TRUE(read) << byte;
@@ -50,4 +50,4 @@ TEST(Ticket, HasOneForm) {
 }
 
 }  // namespace
-}  // namespace caisson::service
+}  // namespace caisson::plan

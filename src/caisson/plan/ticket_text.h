@@ -6,10 +6,10 @@
 #include "caisson/base/result.h"
 #include "caisson/plan/launch_plan.h"
 
-namespace caisson::service {
+namespace caisson::plan {
 
 // A ticket as text: 32 hexadecimal digits in lower case. Errors: kInvalidArgument.
-Result<plan::Ticket> ParseTicket(std::string_view text);
-std::string FormatTicket(const plan::Ticket& ticket);
+Result<Ticket> ParseTicket(std::string_view text);
+std::string FormatTicket(const Ticket& ticket);
 
-}  // namespace caisson::service
+}  // namespace caisson::plan
