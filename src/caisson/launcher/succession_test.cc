@@ -49,7 +49,8 @@ class SuccessionTest : public testing::Test {
                                                          .guest = {}},
                                             .id = id,
                                             .door = {},
-                                            .parked = {}});
+                                            .parked = {},
+                                            .kept = {}});
   }
   std::optional<Answer> Ask(const LaunchRequest& request, std::vector<os::Fd> fds = {}) {
     return succession_->Serve(request, fds);
