@@ -77,7 +77,8 @@ void HearAnswers(const os::Fd& visitor, Door& door) {
     if (!has_ticket) continue;
     const auto folder = door.Take(reply.ticket);
     if (folder)
-      Require(openat(folder->folder.get(), "no such name", O_RDONLY | O_CLOEXEC) < 0 && errno == ENOENT, "it is a folder");
+      Require(openat(folder->folder.get(), "no such name", O_RDONLY | O_CLOEXEC) < 0 && errno == ENOENT,
+              "it is a folder");
     Require(!door.Take(reply.ticket), "a folder is taken once");
   }
 }

@@ -39,6 +39,7 @@ class Owner : public storage::LayerOwner {
     Require(read && *read == record && storage::ImageOfKept(layer_) == "image", "a record is read as it was kept");
     return kept;
   }
+  caisson::Status Stay() override { return {}; }
   void Aside(const std::function<void()>& work) override { work(); }
 
  private:

@@ -71,6 +71,9 @@ Explanation Explain(Step step) {
       return {"the start of the guest", kDoctor};
     case Step::kRequest:
       return {"a request", "make sandboxes with a host folder before giving up root, and with programs of one version"};
+    case Step::kKeptFiles:
+      return {"taking the files that were kept of it",
+              "see with `caisson df` whether they are there; delete the sandbox if not"};
     case Step::kNone:
       break;
   }
@@ -90,6 +93,8 @@ Code CodeOf(const plan::LaunchReply& reply) {
   // A process of Caisson's own has ended, or a disk has failed: nothing that a host could not have.
   if (reply.error == EIO || reply.error == EPIPE) return Code::kInternal;
   if (IsTicketUnknown(reply)) return Code::kNotFound;
+  if (reply.failed_step == Step::kKeptFiles && reply.error == ENOENT) return Code::kNotFound;
+  if (reply.failed_step == Step::kKeptFiles && reply.error == EBUSY) return Code::kConflict;
   if (reply.failed_step != Step::kRequest) return Code::kUnsupported;
   return reply.error == EPERM ? Code::kPermissionDenied : Code::kInternal;
 }

@@ -260,6 +260,22 @@ Result<bool> LauncherLink::SetFrozen(std::uint32_t slot, Freezer freezer) {
   return answer.reply.frozen == 1;
 }
 
+Result<bool> LauncherLink::HasKept(const plan::LaunchPlan& plan) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kFindKept;
+  request.plan = plan;
+  CAISSON_TRY(const Answer answer, Ask(request, {}));
+  return answer.reply.id[0] != '\0';
+}
+
+Status LauncherLink::DiscardKept(const plan::LaunchPlan& plan) {
+  plan::LaunchRequest request;
+  request.verb = plan::Verb::kDiscard;
+  request.plan = plan;
+  CAISSON_TRY(const Answer done, Ask(request, {}));
+  return {};
+}
+
 Status LauncherLink::Forget(std::uint32_t slot) {
   plan::LaunchRequest request;
   request.verb = plan::Verb::kDestroy;

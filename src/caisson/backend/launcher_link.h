@@ -76,6 +76,10 @@ class LauncherLink {
   // Orders it, and says whether no process of the sandbox runs. To be asked again until that is as ordered.
   enum class Freezer { kFrozen, kThawed };
   Result<bool> SetFrozen(std::uint32_t slot, Freezer freezer);
+  // Whether the files of a sandbox that has ended were kept, and their removal. `plan`: its id and its storage count.
+  // Errors of the second: kNotFound; kConflict while somebody uses them.
+  Result<bool> HasKept(const plan::LaunchPlan& plan);
+  Status DiscardKept(const plan::LaunchPlan& plan);
   // Hangs up when the launcher has ended. Borrowed.
   int connection() const { return connection_.get(); }
 

@@ -10,7 +10,7 @@
 namespace caisson::backend {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kDiskPatience{120};
 
 Result<plan::Change> ReadChange(const proto::LayerChange& entry) {
   if (entry.kind() > static_cast<std::uint32_t>(plan::ChangeKind::kMetadata) ||
@@ -71,8 +71,14 @@ Status Layer::Keep(std::string_view record) {
   return {};
 }
 
-Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::string_view rest,
-                                     std::vector<os::Fd>& fds) {
+Status Layer::Stay() {
+  std::vector<os::Fd> none;
+  CAISSON_TRY(const proto::LayerReply reply, Ask({.verb = plan::LayerVerb::kStay}, "", none, kDiskPatience));
+  return {};
+}
+
+Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::string_view rest, std::vector<os::Fd>& fds,
+                                     std::chrono::seconds patience) {
   const std::lock_guard lock(mutex_);
   const auto lost = [&](Error error) {
     connection_.Reset();  // a late answer would be taken for the next one's
@@ -82,7 +88,7 @@ Result<proto::LayerReply> Layer::Ask(const plan::LayerRequest& request, std::str
   std::string bytes(reinterpret_cast<const char*>(&request), sizeof request);
   bytes += rest;
   if (const Status sent = os::SendFrame(connection_.get(), bytes); !sent) return lost(sent.error());
-  auto frame = os::ReceiveFrame(connection_.get(), Deadline::In(kPatience));
+  auto frame = os::ReceiveFrame(connection_.get(), Deadline::In(patience));
   if (!frame) return lost(frame.error());
   proto::LayerReply reply;
   if (!reply.ParseFromString(frame->data)) return lost(Error(Code::kInternal, "the answer is malformed"));

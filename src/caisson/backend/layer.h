@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,6 +35,10 @@ class Layer {
   // for one in memory.
   Status Keep(std::string_view record);
 
+  // The same, and the sandbox can be given it again (plan::Files::kKept). Waits until all of it is on the disk, at most
+  // 2 minutes.
+  Status Stay();
+
   // The content of the `index`-th entry of the last report, before and now. A descriptor is invalid where there is no
   // file, a target absent where there is no symbolic link.
   struct Sides {
@@ -45,10 +50,12 @@ class Layer {
   Result<Sides> Open(std::uint32_t index);
 
  private:
-  Result<proto::LayerReply> Ask(const plan::LayerRequest& request, std::string_view rest, std::vector<os::Fd>& fds);
+  Result<proto::LayerReply> Ask(const plan::LayerRequest& request, std::string_view rest, std::vector<os::Fd>& fds,
+                                std::chrono::seconds patience = kPatience);
 
   std::mutex mutex_;  // one request at a time
   os::Fd connection_;
+  static constexpr std::chrono::seconds kPatience{30};
 };
 
 }  // namespace caisson::backend

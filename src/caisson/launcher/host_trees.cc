@@ -83,7 +83,7 @@ Status MakeMasks() {
 Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) {
   HostTrees trees;
   CAISSON_TRY(trees.host_namespace_, os::OpenNamespace("mnt"));
-  const os::Fd images(openat(data.get(), "images", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  os::Fd images(openat(data.get(), "images", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!images.valid()) return Fail(Error::FromErrno(errno, "cannot open the data folder"));
   CAISSON_TRY(storage::HostImage image, storage::PrepareHostImage(host_root.get(), images.get()));
 
@@ -112,12 +112,19 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   trees.folders_ = image.folders;
   trees.skeleton_ = image.skeleton;
   trees.image_use_ = std::move(image.use);
+  trees.images_ = std::move(images);
   CAISSON_TRY(trees.own_namespace_, os::OpenNamespace("mnt"));
   return trees;
 }
 
-Result<os::DetachedMount> HostTrees::CloneSkeleton(const os::Fd& user_namespace) const {
-  return CloneMapped("/skeleton", user_namespace);
+Result<os::DetachedMount> HostTrees::CloneSkeleton(const std::string& name, const os::Fd& user_namespace) const {
+  if (name == skeleton_) return CloneMapped("/skeleton", user_namespace);
+  // The layer that was kept with it keeps it from being collected.
+  const os::Fd folder(openat(images_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!folder.valid()) return Fail(Error::FromErrno(errno, "the image that the sandbox was made from is gone"));
+  CAISSON_TRY(os::DetachedMount tree, CloneHostFolder(folder));
+  CAISSON_CHECK_OK(os::MapIds(tree, user_namespace));
+  return tree;
 }
 
 Result<std::vector<HostTrees::ProgramFolder>> HostTrees::CloneProgramFolders(const os::Fd& user_namespace) const {

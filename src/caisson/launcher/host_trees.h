@@ -19,8 +19,8 @@ class HostTrees {
   // what the image `host` is made from. Irreversible.
   static Result<HostTrees> Enter(const os::Fd& data, const os::Fd& host_root);
 
-  // A copy of the skeleton of the image `host`, with the id map of `user_namespace`.
-  Result<os::DetachedMount> CloneSkeleton(const os::Fd& user_namespace) const;
+  // A copy of a skeleton of the image `host`, today's or an older one by its name, with the id map of `user_namespace`.
+  Result<os::DetachedMount> CloneSkeleton(const std::string& name, const os::Fd& user_namespace) const;
   // The host's program folders, read-only, each with the top-level name it is mounted at.
   struct ProgramFolder {
     std::string name;
@@ -38,6 +38,7 @@ class HostTrees {
 
   os::Fd host_namespace_;
   os::Fd own_namespace_;
+  os::Fd images_;     // of the data folder
   os::Fd image_use_;  // keeps the image `host` from being collected
   std::string skeleton_;
   std::vector<std::string> folders_;

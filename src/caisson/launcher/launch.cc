@@ -252,16 +252,18 @@ tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {
   return tl::unexpected(*error);
 }
 
-std::string Launch::ImageName(const plan::LaunchPlan& plan) const {
+std::string Launch::ImageName(const plan::LaunchPlan& plan, const StorageLink::Layer& layer) const {
+  if (plan.files == plan::Files::kKept) return layer.image;
   return plan.image == plan::Image::kHost ? trees_.skeleton() : std::string();
 }
 
 tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan, const Slot& slot,
-                                                   const LaunchInputs& inputs, os::DetachedMount layer) const {
+                                                   const LaunchInputs& inputs, StorageLink::Layer layer) const {
   const auto fail = [](Step step, const Error& error) { return tl::unexpected(At(step, error)); };
   const std::uint32_t first_id = UidBlocks::FirstId(slot.block);
   Mounts mounts;
-  auto lower = plan.image == plan::Image::kHost ? trees_.CloneSkeleton(slot.user_namespace)
+  const std::string image = ImageName(plan, layer);
+  auto lower = plan.image == plan::Image::kHost ? trees_.CloneSkeleton(image, slot.user_namespace)
                                                 : trees_.CloneHostFolder(inputs.image);
   if (!lower) return fail(Step::kImage, lower.error());
   if (plan.image == plan::Image::kDirectory) {
@@ -272,14 +274,20 @@ tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan,
     if (!folders) return fail(Step::kHostImage, folders.error());
     mounts.folders = *std::move(folders);
   }
-  OverlayMaker maker(std::move(layer));
+  const bool is_kept = plan.files == plan::Files::kKept;
+  if (is_kept && layer.first_id != first_id) {
+    if (const Status mapped = storage::MapLayer(layer.mount, layer.first_id, first_id); !mapped) {
+      return fail(Step::kWritableLayer, mapped.error());
+    }
+  }
+  OverlayMaker maker(std::move(layer.mount), is_kept ? OverlayMaker::Upper::kKept : OverlayMaker::Upper::kNew);
   auto root = maker.Overlay(*lower, "root", first_id);
   if (!root) return fail(Step::kRootOverlay, root.error());
   mounts.root = *std::move(root);
   if (auto error = MakeWorkspace(trees_, plan, inputs.workspace, maker, first_id, mounts)) {
     return tl::unexpected(*error);
   }
-  if (const Status ordered = storage_.OrderTracking(slot.block, ImageName(plan), inputs.changes, maker.folders());
+  if (const Status ordered = storage_.OrderTracking(slot.block, image, inputs.changes, maker.folders(), inputs.copy);
       !ordered) {
     return fail(Step::kWritableLayer, ordered.error());
   }
@@ -287,7 +295,7 @@ tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan,
 }
 
 std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embryo& embryo,
-                                        const LaunchInputs& inputs) const {
+                                        LaunchInputs& inputs) const {
   const Slot& slot = embryo.slot();
   // Made while the limits are set.
   if (const Status ordered = storage_.OrderLayer(slot.block, plan, UidBlocks::FirstId(slot.block)); !ordered) {
@@ -296,7 +304,15 @@ std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embr
   auto limits_error = SetLimits(plan, slot);
   auto layer = storage_.TakeLayer();
   if (limits_error) return limits_error;
-  if (!layer) return At(Step::kWritableLayer, layer.error());
+  const bool is_kept = plan.files == plan::Files::kKept;
+  if (!layer) return At(is_kept ? Step::kKeptFiles : Step::kWritableLayer, layer.error());
+  if (is_kept) {
+    if (layer->workspace.valid() != (plan.workspace == plan::WorkspaceMode::kCopy)) {
+      return StepError{Step::kKeptFiles, EINVAL, "the sandbox was kept with another workspace"};
+    }
+    inputs.workspace = std::move(layer->workspace);
+    inputs.copy = std::move(layer->copy);
+  }
   const auto mounts = MakeMounts(plan, slot, inputs, *std::move(layer));
   if (!mounts) return mounts.error();
   const Status sent = SendOrder(embryo.orders(), MakeOrder(plan, *mounts), *mounts, inputs.control);

@@ -28,7 +28,7 @@ struct LaunchInputs {
   os::Fd changes;    // the storage process's end of the connection on which changes are asked for
   os::Fd image;      // with Image::kDirectory
   os::Fd workspace;  // with a workspace
-  os::Fd kept;       // what was left with it, for as long as the sandbox lives; may be invalid
+  os::Fd copy;       // its lock, when it is a copy that shares the layer's fate; may be invalid
 };
 
 // One running sandbox as the launcher knows it.
@@ -78,14 +78,14 @@ class Launch {
   // Clones a process into the slot's cgroups and namespaces. On failure the slot is still the caller's.
   tl::expected<Embryo, StepError> Prepare(Slot& slot) const;
 
-  // Makes the sandbox's mounts and waits until its root is built and its changes are watched. On failure nothing is
-  // left but the slot and, at the storage process, its layer.
-  std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, const LaunchInputs& inputs) const;
+  // Makes the sandbox's mounts and waits until its root is built and its changes are watched. Of files that were kept
+  // the workspace comes with them. On failure nothing is left but the slot and, at the storage process, its layer.
+  std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, LaunchInputs& inputs) const;
 
  private:
-  std::string ImageName(const plan::LaunchPlan& plan) const;
+  std::string ImageName(const plan::LaunchPlan& plan, const StorageLink::Layer& layer) const;
   tl::expected<Mounts, StepError> MakeMounts(const plan::LaunchPlan& plan, const Slot& slot, const LaunchInputs& inputs,
-                                             os::DetachedMount layer) const;
+                                             StorageLink::Layer layer) const;
 
   const HostTrees& trees_;
   StorageLink& storage_;

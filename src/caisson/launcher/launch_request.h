@@ -17,6 +17,9 @@ tl::expected<plan::LaunchRequest, int> ReadLaunchRequest(std::string_view messag
 // Whether every value of a plan is in its range, and its id can be a file's name.
 bool IsWellFormed(const plan::LaunchPlan& plan);
 
+// The same of its id and its storage alone.
+bool NamesSandbox(const plan::LaunchPlan& plan);
+
 // How many descriptors come with kCreate.
 std::size_t DescriptorsOf(const plan::LaunchPlan& plan, plan::Expect expect);
 

@@ -15,9 +15,9 @@ using plan::Verb;
 std::string BytesOf(const LaunchRequest& request) { return {reinterpret_cast<const char*>(&request), sizeof request}; }
 
 TEST(ReadLaunchRequest, ReadsEveryVerb) {
-  for (const Verb verb :
-       {Verb::kCreate, Verb::kRotateLeaf, Verb::kDestroy, Verb::kSeal, Verb::kExamineLeaf, Verb::kFreeze, Verb::kThaw,
-        Verb::kPark, Verb::kUnpark, Verb::kNextSandbox, Verb::kAdopt, Verb::kNextParked}) {
+  for (const Verb verb : {Verb::kCreate, Verb::kRotateLeaf, Verb::kDestroy, Verb::kSeal, Verb::kExamineLeaf,
+                          Verb::kFreeze, Verb::kThaw, Verb::kPark, Verb::kUnpark, Verb::kNextSandbox, Verb::kAdopt,
+                          Verb::kNextParked, Verb::kFindKept, Verb::kDiscard}) {
     LaunchRequest request{.verb = verb, .number = 9, .slot = 7, .leaf = 3};
     request.parked = {.command = 5, .decided = 1, .start_ns = -2, .deadline_ns = 8, .stands_still = 1, .cpu_us = 4};
     std::strcpy(request.parked.id, "cm_a");
@@ -38,7 +38,7 @@ TEST(ReadLaunchRequest, ReadsEveryVerb) {
 }
 
 TEST(ReadLaunchRequest, RefusesWhatItDoesNotKnow) {
-  for (const std::uint32_t verb : {static_cast<std::uint32_t>(Verb::kNextParked) + 1, 99U, ~0U}) {
+  for (const std::uint32_t verb : {static_cast<std::uint32_t>(Verb::kDiscard) + 1, 99U, ~0U}) {
     EXPECT_EQ(ReadLaunchRequest(BytesOf({.verb = static_cast<Verb>(verb)})).error(), EBADMSG) << verb;
   }
   EXPECT_EQ(ReadLaunchRequest(BytesOf({.version = plan::kLaunchVersion + 1})).error(), EPROTO);
@@ -75,6 +75,11 @@ TEST(IsWellFormed, TakesWhatIsInRange) {
   plan.storage = plan::Storage::kBtrfs;
   plan.workspace = plan::WorkspaceMode::kReadWrite;
   EXPECT_TRUE(IsWellFormed(plan));
+  plan = SomePlan();
+  plan.files = plan::Files::kKept;
+  plan.workspace = plan::WorkspaceMode::kCopy;
+  EXPECT_TRUE(IsWellFormed(plan));
+  EXPECT_TRUE(NamesSandbox(plan));
 }
 
 TEST(IsWellFormed, RefusesEveryOtherValue) {
@@ -86,6 +91,17 @@ TEST(IsWellFormed, RefusesEveryOtherValue) {
   EXPECT_FALSE(with([](auto& plan) { plan.image = static_cast<plan::Image>(2); }));
   EXPECT_FALSE(with([](auto& plan) { plan.storage = static_cast<plan::Storage>(3); }));
   EXPECT_FALSE(with([](auto& plan) { plan.workspace = static_cast<plan::WorkspaceMode>(4); }));
+  EXPECT_FALSE(with([](auto& plan) { plan.files = static_cast<plan::Files>(2); }));
+  EXPECT_FALSE(with([](auto& plan) {
+    plan.files = plan::Files::kKept;
+    plan.image = plan::Image::kDirectory;
+  })) << "what was kept has the image it had";
+  for (const auto mode : {plan::WorkspaceMode::kReadOnly, plan::WorkspaceMode::kReadWrite}) {
+    EXPECT_FALSE(with([&](auto& plan) {
+      plan.files = plan::Files::kKept;
+      plan.workspace = mode;
+    }));
+  }
   EXPECT_FALSE(with([](auto& plan) { plan.pids = 0; }));
   EXPECT_FALSE(with([](auto& plan) { plan.memory_bytes = 0; }));
   EXPECT_FALSE(with([](auto& plan) { plan.disk_bytes = 0; }));

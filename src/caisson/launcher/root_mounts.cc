@@ -9,12 +9,18 @@
 namespace caisson::launcher {
 namespace {
 
+Result<os::Fd> OpenFolder(const os::Fd& parent, const std::string& name) {
+  os::Fd folder(openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!folder.valid()) return Fail(Error::FromErrno(errno, "cannot open a folder of the writable layer"));
+  return folder;
+}
+
 Result<os::Fd> MakeOwnedFolder(const os::Fd& parent, const std::string& name, mode_t mode, std::uint32_t owner) {
   if (mkdirat(parent.get(), name.c_str(), mode) != 0) {
     return Fail(Error::FromErrno(errno, "cannot make a folder of the writable layer"));
   }
-  os::Fd folder(openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!folder.valid() || fchown(folder.get(), owner, owner) != 0 || fchmod(folder.get(), mode) != 0) {
+  CAISSON_TRY(os::Fd folder, OpenFolder(parent, name));
+  if (fchown(folder.get(), owner, owner) != 0 || fchmod(folder.get(), mode) != 0) {
     return Fail(Error::FromErrno(errno, "cannot prepare a folder of the writable layer"));
   }
   return folder;
@@ -48,7 +54,9 @@ Result<os::DetachedMount> OverlayMaker::Overlay(const os::DetachedMount& lower, 
   // The upper's root shows as the merged root: it keeps the mode that the lower's has.
   struct stat info{};
   if (fstat(lower.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read a layer"));
-  CAISSON_TRY(os::Fd upper, MakeOwnedFolder(layer_, "upper_" + name, info.st_mode & 07777, owner));
+  CAISSON_TRY(os::Fd upper, upper_ == Upper::kKept
+                                ? OpenFolder(layer_, "upper_" + name)
+                                : MakeOwnedFolder(layer_, "upper_" + name, info.st_mode & 07777, owner));
   CAISSON_TRY(const os::Fd work, MakeOwnedFolder(layer_, "work_" + name, 0700, owner));
   os::Fd readable(openat(lower.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!readable.valid()) return Fail(Error::FromErrno(errno, "cannot open a layer"));

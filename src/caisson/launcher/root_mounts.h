@@ -13,11 +13,14 @@ namespace caisson::launcher {
 // The writable layer of a sandbox as its overlays use it: folders for their upper and work directories.
 class OverlayMaker {
  public:
-  explicit OverlayMaker(os::DetachedMount layer) : layer_(std::move(layer)) {}
+  // kKept: the layer has the upper folders of overlays before, of the same names.
+  enum class Upper { kNew, kKept };
+  OverlayMaker(os::DetachedMount layer, Upper upper) : layer_(std::move(layer)), upper_(upper) {}
 
   // An overlay of `lower` with this layer's folders upper_`name` and work_`name`; the merged root belongs to `owner`.
   // Options: redirect_dir=on so that a lower folder can be renamed; metacopy and index off, since both trust the
-  // upper more than a hostile writer deserves; volatile, since nothing of it outlives the sandbox. `lower` is used up.
+  // upper more than a hostile writer deserves; volatile, since what outlives the sandbox is written to the disk as a
+  // whole. `lower` is used up.
   Result<os::DetachedMount> Overlay(const os::DetachedMount& lower, const std::string& name, std::uint32_t owner);
 
   // Of the overlays made so far, in their order.
@@ -27,6 +30,7 @@ class OverlayMaker {
   Status AttachLayers(const os::DetachedMount& lower);
 
   os::DetachedMount layer_;
+  Upper upper_;
   bool is_attached_ = false;
   std::vector<OverlayFolders> folders_;
 };

@@ -27,7 +27,6 @@ struct RunningSandbox {
   os::Fd door;                             // to the guest: control streams go through it
   std::map<std::uint32_t, Parked> parked;  // by leaf
   bool is_frozen_by_order = false;
-  os::Fd kept;  // what was left with its workspace, to stay open; may be invalid
 };
 
 using RunningSandboxes = std::map<std::uint32_t, RunningSandbox>;  // by slot

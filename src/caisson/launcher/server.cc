@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -140,6 +141,9 @@ class Server {
       case plan::Verb::kAdopt:
       case plan::Verb::kNextParked:
         return succession_.Serve(request, fds);
+      case plan::Verb::kFindKept:
+      case plan::Verb::kDiscard:
+        return AskOfKept(request);
     }
     return Failed(Step::kRequest, EBADMSG);
   }
@@ -149,7 +153,8 @@ class Server {
     if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan, expect_)) {
       return Failed(Step::kRequest, EINVAL);
     }
-    LaunchInputs inputs{.control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}, .kept = {}};
+    LaunchInputs inputs{
+        .control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}, .copy = {}};
     if (const auto error = TakeFolders(plan, fds, inputs)) return Failed(error->step, error->errno_value);
     os::Fd door;
     if (door_) {
@@ -178,8 +183,7 @@ class Server {
                            .pids = plan.pids,
                            .id = plan.id,
                            .door = std::move(door),
-                           .parked = {},
-                           .kept = std::move(inputs.kept)};
+                           .parked = {}};
     Answer answer = DescribeSandbox(sandbox);
     CloseUnused(sandbox.launched.slot);
     const bool failed = answer.reply.failed_step != Step::kNone;
@@ -188,11 +192,26 @@ class Server {
     return answer;
   }
 
+  Answer AskOfKept(const LaunchRequest& request) {
+    if (!NamesSandbox(request.plan)) return Failed(Step::kRequest, EINVAL);
+    Answer answer;
+    if (request.verb == plan::Verb::kDiscard) {
+      if (const Status gone = storage_.DiscardKept(request.plan); !gone) {
+        return Failed(Step::kKeptFiles, gone.error().errno_value(), gone.error().message());
+      }
+      return answer;
+    }
+    const auto has_kept = storage_.HasKept(request.plan);
+    if (!has_kept) return Failed(Step::kKeptFiles, has_kept.error().errno_value(), has_kept.error().message());
+    if (*has_kept) std::memcpy(answer.reply.id, request.plan.id, sizeof answer.reply.id);
+    return answer;
+  }
+
   // The folders of the host that the plan asks for: those of the engine until it has given up the rights with which its
   // caller opened them, or those that were left at the door.
   std::optional<StepError> TakeFolders(const plan::LaunchPlan& plan, std::vector<os::Fd>& fds, LaunchInputs& inputs) {
     const bool has_image = plan.image == plan::Image::kDirectory;
-    const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone;
+    const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone && plan.files == plan::Files::kNew;
     if (door_) {
       if (has_image) {
         auto left = door_->Take(plan.image_ticket);
@@ -203,7 +222,7 @@ class Server {
         auto left = door_->Take(plan.workspace_ticket);
         if (!left) return StepError{Step::kWorkspace, ENOKEY, {}};
         inputs.workspace = std::move(left->folder);
-        inputs.kept = std::move(left->kept);
+        inputs.copy = std::move(left->kept);
       }
       return std::nullopt;
     }
@@ -304,7 +323,7 @@ class Server {
     (void)launched.guest.Signal(SIGKILL);  // the end of PID 1 is the end of every process in its namespace
     // One that does not end keeps its uids, which the keeper sees by its cgroups.
     if (launched.guest.Ended(Deadline::In(kDestroyPatience))) launched.guest.Reap();
-    ended_.push_back({block, std::move(found->second.kept)});
+    ended_.push_back(block);
     sandboxes_.erase(found);
   }
 
@@ -317,14 +336,14 @@ class Server {
       if (found != sandboxes_.end()) found->second.launched.slot.sandbox.RemoveChildIfUnused(LeafName(retired_.leaf));
       retired_ = {};
     }
-    for (const Ended& one : ended_) TakeBack(one.block, one.kept);
+    for (const std::uint32_t block : ended_) TakeBack(block);
     ended_.clear();
     if (expect_ != plan::Expect::kOneSandbox && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
   }
 
   // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
-  void TakeBack(std::uint32_t block, const os::Fd& kept = {}) {
-    (void)storage_.RemoveLayer(block, kept);
+  void TakeBack(std::uint32_t block) {
+    (void)storage_.RemoveLayer(block);
     (void)keeper_.ReturnSlot(block);
   }
 
@@ -348,11 +367,7 @@ class Server {
   RunningSandboxes sandboxes_;
   Succession succession_;
   Retired retired_;
-  struct Ended {
-    std::uint32_t block = 0;
-    os::Fd kept;
-  };
-  std::vector<Ended> ended_;
+  std::vector<std::uint32_t> ended_;  // by block
 };
 
 // For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without

@@ -55,6 +55,7 @@ Status StorageLink::OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan,
   plan::StorageRequest request{.verb = plan::StorageVerb::kMake,
                                .slot = slot,
                                .storage = plan.storage,
+                               .files = plan.files,
                                .first_id = first_id,
                                .bytes = plan::LayerBytes(plan.storage, plan.disk_bytes, plan.memory_bytes),
                                .name = {},
@@ -63,19 +64,53 @@ Status StorageLink::OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan,
   return Send(request, {});
 }
 
-Result<os::DetachedMount> StorageLink::TakeLayer() {
-  CAISSON_TRY(std::vector<os::Fd> fds, Receive());
-  if (fds.size() != 1) return Fail(Error(Code::kInternal, "the storage process's reply lacks descriptors"));
-  return std::move(fds.front());
+Result<StorageLink::Layer> StorageLink::TakeLayer() {
+  CAISSON_TRY(Answer answer, Receive());
+  const bool has_copy = answer.fds.size() == 3;
+  if (answer.fds.size() != 1 && !has_copy) {
+    return Fail(Error(Code::kInternal, "the storage process's reply lacks descriptors"));
+  }
+  Layer layer{.mount = std::move(answer.fds[0]),
+              .first_id = answer.reply.first_id,
+              .image = answer.reply.message,
+              .workspace = {},
+              .copy = {}};
+  if (has_copy) {
+    layer.workspace = std::move(answer.fds[1]);
+    layer.copy = std::move(answer.fds[2]);
+  }
+  return layer;
+}
+
+Result<bool> StorageLink::HasKept(const plan::LaunchPlan& plan) {
+  plan::StorageRequest request;
+  request.verb = plan::StorageVerb::kFindKept;
+  request.storage = plan.storage;
+  std::memcpy(request.name, plan.id, sizeof request.name);
+  CAISSON_CHECK_OK(Send(request, {}));
+  const auto answer = Receive();
+  if (!answer && answer.error().errno_value() != ENOENT) return Fail(answer.error());
+  return answer.has_value();
+}
+
+Status StorageLink::DiscardKept(const plan::LaunchPlan& plan) {
+  plan::StorageRequest request;
+  request.verb = plan::StorageVerb::kDiscard;
+  request.storage = plan.storage;
+  std::memcpy(request.name, plan.id, sizeof request.name);
+  CAISSON_CHECK_OK(Send(request, {}));
+  CAISSON_TRY(const Answer done, Receive());
+  return {};
 }
 
 Status StorageLink::OrderTracking(std::uint32_t slot, const std::string& image, const os::Fd& engine,
-                                  const std::vector<OverlayFolders>& overlays) {
+                                  const std::vector<OverlayFolders>& overlays, const os::Fd& copy) {
   std::vector<int> fds = {engine.get()};
   for (const OverlayFolders& overlay : overlays) {
     fds.push_back(overlay.upper.get());
     fds.push_back(overlay.lower.get());
   }
+  if (copy.valid()) fds.push_back(copy.get());
   plan::StorageRequest request;
   request.verb = plan::StorageVerb::kTrack;
   request.slot = slot;
@@ -84,7 +119,7 @@ Status StorageLink::OrderTracking(std::uint32_t slot, const std::string& image, 
 }
 
 Status StorageLink::AwaitTracked() {
-  CAISSON_TRY(const std::vector<os::Fd> none, Receive());
+  CAISSON_TRY(const Answer tracked, Receive());
   return {};
 }
 
@@ -95,11 +130,11 @@ Status StorageLink::Connect(std::uint32_t slot, const os::Fd& engine) {
   return Send(request, {engine.get()});
 }
 
-Status StorageLink::RemoveLayer(std::uint32_t slot, const os::Fd& copy) {
+Status StorageLink::RemoveLayer(std::uint32_t slot) {
   plan::StorageRequest request;
   request.verb = plan::StorageVerb::kRemove;
   request.slot = slot;
-  return Send(request, copy.valid() ? std::vector<int>{copy.get()} : std::vector<int>());
+  return Send(request, {});
 }
 
 Status StorageLink::Seal() {
@@ -112,14 +147,17 @@ Status StorageLink::Send(const plan::StorageRequest& request, const std::vector<
   return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, fds);
 }
 
-Result<std::vector<os::Fd>> StorageLink::Receive() {
+Result<StorageLink::Answer> StorageLink::Receive() {
   CAISSON_TRY(os::Message message,
               os::ReceivePacket(connection_.get(), sizeof(plan::StorageReply), Deadline::In(kPatience)));
-  plan::StorageReply reply;
+  Answer answer;
+  plan::StorageReply& reply = answer.reply;
   if (message.data.size() != sizeof reply) return Fail(Error(Code::kInternal, "the storage process is out of step"));
   std::memcpy(&reply, message.data.data(), sizeof reply);
+  reply.message[sizeof reply.message - 1] = '\0';
   if (reply.error != 0) return Fail(Error::FromErrno(reply.error, reply.message));
-  return std::move(message.fds);
+  answer.fds = std::move(message.fds);
+  return answer;
 }
 
 }  // namespace caisson::launcher

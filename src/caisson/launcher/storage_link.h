@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "caisson/base/result.h"
@@ -34,16 +35,29 @@ class StorageLink {
 
   // Asks for a layer; TakeLayer waits for it, as plan::StorageVerb::kMake says.
   Status OrderLayer(std::uint32_t slot, const plan::LaunchPlan& plan, std::uint32_t first_id);
-  Result<os::DetachedMount> TakeLayer();
+  struct Layer {
+    os::DetachedMount mount;
+    // Of one that was kept:
+    std::uint32_t first_id = 0;  // of the block whose ids it has on disk
+    std::string image;
+    os::Fd workspace;  // the copy that it was used with, and its lock; may be invalid
+    os::Fd copy;
+  };
+  Result<Layer> TakeLayer();
   // Tells what the layer's overlays are made of, of the image `host` also its name below `images`, and who asks for
-  // their changes; AwaitTracked waits until they are watched.
+  // their changes; AwaitTracked waits until they are watched. `copy`: the lock of a copy of its workspace, which shares
+  // the layer's fate; may be invalid.
   Status OrderTracking(std::uint32_t slot, const std::string& image, const os::Fd& engine,
-                       const std::vector<OverlayFolders>& overlays);
+                       const std::vector<OverlayFolders>& overlays, const os::Fd& copy);
   Status AwaitTracked();
   // Another engine asks for the changes of this layer from now on. Does not wait.
   Status Connect(std::uint32_t slot, const os::Fd& engine);
-  // Also of a slot that has none; with it goes the copy of a workspace that `copy` is the lock of. Does not wait.
-  Status RemoveLayer(std::uint32_t slot, const os::Fd& copy);
+  // Also of a slot that has none; what is kept stays. Does not wait.
+  Status RemoveLayer(std::uint32_t slot);
+  // Whether the layer of this sandbox is kept and nobody uses it.
+  Result<bool> HasKept(const plan::LaunchPlan& plan);
+  // Removes it. Errors: ENOENT when there is none; EBUSY while somebody uses it.
+  Status DiscardKept(const plan::LaunchPlan& plan);
 
   Status Seal();
 
@@ -53,7 +67,11 @@ class StorageLink {
  private:
   StorageLink(os::Fd connection, pid_t process) : connection_(std::move(connection)), process_(process) {}
   Status Send(const plan::StorageRequest& request, const std::vector<int>& fds);
-  Result<std::vector<os::Fd>> Receive();
+  struct Answer {
+    plan::StorageReply reply;
+    std::vector<os::Fd> fds;
+  };
+  Result<Answer> Receive();
 
   os::Fd connection_;
   pid_t process_;

@@ -49,8 +49,7 @@ class SuccessionTest : public testing::Test {
                                                          .guest = {}},
                                             .id = id,
                                             .door = {},
-                                            .parked = {},
-                                            .kept = {}});
+                                            .parked = {}});
   }
   std::optional<Answer> Ask(const LaunchRequest& request, std::vector<os::Fd> fds = {}) {
     return succession_->Serve(request, fds);

@@ -24,6 +24,10 @@ constexpr std::uint64_t LayerBytes(Storage storage, std::uint64_t disk_bytes, st
   return storage == Storage::kTmpfs && half < disk_bytes ? half : disk_bytes;
 }
 
+// Where the files of a sandbox come from. kNew: its layer is empty. kKept: what was kept under its id (layer_plan.h,
+// LayerVerb::kStay), with the copy of its workspace; neither an image nor a workspace of the host's goes with that.
+enum class Files : std::uint32_t { kNew, kKept };
+
 enum class WorkspaceMode : std::uint32_t { kNone, kCopy, kReadOnly, kReadWrite };
 
 inline constexpr std::uint32_t kLaunchVersion = 1;
@@ -42,6 +46,7 @@ struct LaunchPlan {
   std::uint64_t memory_bytes;
   std::uint64_t disk_bytes;
   std::uint32_t milli_cpus;
+  Files files;
   char id[32];              // a SandboxId, zero terminated
   Ticket image_ticket;      // with kEngines, in place of a descriptor
   Ticket workspace_ticket;  // the same
@@ -60,6 +65,8 @@ enum class Verb : std::uint32_t {
   kNextSandbox,
   kAdopt,
   kNextParked,
+  kFindKept,
+  kDiscard,
 };
 
 // What a command reads from, as the engine's end of it tells: the inode of a pipe, or the number below /dev/pts of a
@@ -113,6 +120,7 @@ struct DoorReply {
 // kNextSandbox names the sandbox with the lowest slot above `slot`. kAdopt, with [the guest's end of a new control
 // socket] [the storage process's end of a new connection for changes], gives what kCreate gave, but for the leaf.
 // kNextParked gives what was parked for the lowest leaf above `leaf`, and that leaf.
+// kFindKept asks whether the files of the sandbox of the plan's id are kept in its storage, and kDiscard removes them.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;
@@ -121,7 +129,7 @@ struct LaunchRequest {
   std::uint32_t leaf = 0;          // of kExamineLeaf, kPark, kUnpark and kNextParked
   CommandInput input = {};         // of kExamineLeaf
   std::uint32_t retired_leaf = 0;  // of kRotateLeaf
-  LaunchPlan plan = {};            // of kCreate
+  LaunchPlan plan = {};            // of kCreate; of kFindKept and kDiscard its id and storage
   ParkedCommand parked = {};       // of kPark
 };
 
@@ -156,6 +164,7 @@ enum class Step : std::uint32_t {
   kHostname,
   kStartGuest,
   kLeaf,
+  kKeptFiles,
 };
 
 // Descriptors of a leaf, in this order: for the engine kill (cgroup.kill), state (cgroup.events), cpu (cpu.stat),
@@ -185,7 +194,7 @@ struct LaunchReply {
   std::uint32_t parked_fds = 0;          // of kNextParked: as many come before the leaf's
   std::uint32_t is_frozen_by_order = 0;  // of kAdopt: 1 when it was frozen and not thawed since
   ParkedCommand parked = {};             // of kNextParked
-  char id[32] = {};                      // of kNextSandbox and kAdopt: a SandboxId; empty: there is no further one
+  char id[32] = {};                      // of kNextSandbox, kAdopt and kFindKept: a SandboxId; empty: there is none
   char message[512] = {};                // of a failure, zero terminated
 };
 

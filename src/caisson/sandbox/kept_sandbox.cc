@@ -16,9 +16,9 @@
 #include "caisson/os/identity.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
-#include "caisson/sandbox/kept_record.h"
 #include "caisson/storage/btrfs_layers.h"
 #include "caisson/storage/kept_layer.h"
+#include "caisson/storage/kept_record.h"
 #include "caisson/storage/layer_service.h"
 #include "caisson/storage/mapped_folder.h"
 #include "caisson/storage/remove_tree.h"
@@ -69,7 +69,7 @@ Result<os::Fd> OpenUpper(const os::Fd& layer, const char* name) {
 
 Result<std::vector<storage::TrackedLayer::Overlay>> OpenOverlays(const os::Fd& data, const os::Fd& layer) {
   CAISSON_TRY(const std::string bytes, storage::ReadRecord(layer));
-  CAISSON_TRY(const proto::KeptSandbox record, ReadKeptRecord(bytes));
+  CAISSON_TRY(const proto::KeptSandbox record, storage::ReadKeptRecord(bytes));
   os::Fd image;
   if (record.image_directory().empty()) {
     CAISSON_TRY(image, OpenOrigin(data.get(), "images/" + storage::ImageOfKept(layer), "image"));
@@ -93,6 +93,7 @@ class NoOwner : public storage::LayerOwner {
   std::optional<storage::ChangeWatch::Names> Touched(std::uint64_t) override { return std::nullopt; }
   bool IsFull() override { return false; }
   Status Keep(std::string_view) override { return Fail(Error(Code::kUnsupported, "the layer is kept already")); }
+  Status Stay() override { return Keep({}); }
   void Aside(const std::function<void()>& work) override { work(); }
 };
 

@@ -19,8 +19,6 @@ class Layer;
 
 namespace caisson::sandbox {
 
-inline constexpr std::uint32_t kKeptVersion = 1;
-
 // A sandbox that is gone and whose writable layer was kept. Not thread-safe.
 class KeptSandbox {
  public:

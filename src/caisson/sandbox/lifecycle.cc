@@ -25,9 +25,10 @@ struct Transition {
 
 // Besides these every state but kDeleted may become kFailed or kDeleted.
 constexpr Transition kTransitions[] = {
-    {kPending, kRunning}, {kRunning, kPausing},  {kPausing, kPaused},    {kPausing, kRunning},
-    {kPaused, kResuming}, {kResuming, kRunning}, {kResuming, kPaused},   {kRunning, kStopping},
-    {kPaused, kStopping}, {kPausing, kStopping}, {kResuming, kStopping}, {kStopping, kStopped},
+    {kPending, kRunning},   {kRunning, kPausing},  {kPausing, kPaused},   {kPausing, kRunning},  {kPaused, kResuming},
+    {kResuming, kRunning},  {kResuming, kPaused},  {kRunning, kStopping}, {kPaused, kStopping},  {kPausing, kStopping},
+    {kResuming, kStopping}, {kStopping, kRunning}, {kStopping, kPaused},  {kStopping, kStopped}, {kStopped, kResuming},
+    {kResuming, kStopped},  {kRunning, kStopped},  {kPausing, kStopped},  {kPaused, kStopped},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ enum class Lifecycle : std::uint8_t {
   kPaused,  // frozen: no process of it runs, its clocks stand
   kResuming,
   kStopping,
-  kStopped,  // no process lives, its files stay
+  kStopped,  // no process lives, its files stay: resume starts it anew with them
   kFailed,   // something broke; only delete is left
   kDeleted,  // nothing is left of it but this record
 };

@@ -15,16 +15,16 @@ constexpr std::array kAll = {kPending, kRunning, kPausing, kPaused, kResuming, k
 
 // A row for each state that is left, a column for each that is entered, both in the order of the enumeration:
 //   pending, running, pausing, paused, resuming, stopping, stopped, failed, deleted
-// What is being done succeeds, or fails back to where it began; everything that lives can be stopped; everything can
-// break or be deleted; nothing follows itself; what is deleted stays so.
+// What is being done succeeds, or fails back to where it began; everything that lives can be stopped, or loses its
+// processes; everything can break or be deleted; nothing follows itself; what is deleted stays so.
 constexpr std::array<const char*, 9> kMayFollow = {
     ".x.....xx",  // pending: it was made
-    "..x..x.xx",  // running: pause, stop
-    ".x.x.x.xx",  // pausing: it is paused; could not be, and runs; stop
-    "....xx.xx",  // paused: resume, stop
-    ".x.x.x.xx",  // resuming: it runs; could not, and stays paused; stop
-    "......xxx",  // stopping: it is stopped
-    ".......xx",  // stopped
+    "..x..xxxx",  // running: pause, stop
+    ".x.x.xxxx",  // pausing: it is paused; could not be, and runs; stop
+    "....xxxxx",  // paused: resume, stop
+    ".x.x.xxxx",  // resuming: it runs; could not, and stays paused or stopped; stop
+    ".x.x..xxx",  // stopping: it is stopped; could not be, and runs or stays paused
+    "....x..xx",  // stopped: resume
     "........x",  // failed: only delete
     ".........",  // deleted: nothing
 };

@@ -3,12 +3,11 @@
 #include <chrono>
 
 #include "caisson/backend/instance.h"
-#include "caisson/proto/kept.pb.h"
 #include "caisson/sandbox/change_tracker.h"
 #include "caisson/sandbox/command_request.h"
 #include "caisson/sandbox/command_state.h"
 #include "caisson/sandbox/command_verdict.h"
-#include "caisson/sandbox/kept_sandbox.h"
+#include "caisson/storage/kept_record.h"
 #include "caisson/storage/uid_blocks.h"
 
 namespace caisson::sandbox {
@@ -54,7 +53,7 @@ Result<Command> Sandbox::Start(const CommandSpec& spec) {
 
 Status Sandbox::Keep() {
   proto::KeptSandbox record;
-  record.set_version(kKeptVersion);
+  record.set_version(storage::kKeptVersion);
   record.set_id(id_.text());
   record.set_created_unix_ms(
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())

@@ -91,7 +91,12 @@ class Sandbox {
   // kPermissionDenied after GiveUpPrivileges.
   Status Keep();
 
-  // Ends every process in the sandbox and removes its writable layer. Idempotent. At most 5 s.
+  // Its files stay when it ends, whatever ends it, until Sandboxes::Discard, and SandboxSpec::files gives them to it
+  // again; all that is in them now is on the disk when this returns. After KillAll too. Errors: kUnsupported when they
+  // are in memory.
+  Status KeepFiles();
+
+  // Ends every process in the sandbox and removes its files, unless they are kept. Idempotent. At most 5 s.
   Status Destroy();
 
   // For Files: the operations behind it run inside the sandbox under the command's confinement.

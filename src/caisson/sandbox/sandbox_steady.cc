@@ -120,6 +120,8 @@ Status Sandbox::Greet() {
 
 Result<plan::ChangeList> Sandbox::Changes() { return instance_->layer().ReportAll(); }
 
+Status Sandbox::KeepFiles() { return instance_->layer().Stay(); }
+
 Status Sandbox::Freeze(const Deadline& deadline) {
   CAISSON_CHECK_OK(instance_->SetFrozen(backend::LauncherLink::Freezer::kFrozen, deadline));
   is_frozen_ = true;

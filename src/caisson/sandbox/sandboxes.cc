@@ -17,14 +17,20 @@ plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
   plan.storage = spec.storage;
   plan.workspace = spec.workspace ? spec.workspace->mode : plan::WorkspaceMode::kNone;
   if (spec.image_ticket) plan.image_ticket = *spec.image_ticket;
-  if (spec.workspace_ticket) {
-    plan.workspace = spec.workspace_ticket_mode;
-    plan.workspace_ticket = *spec.workspace_ticket;
-  }
+  if (spec.workspace_ticket) plan.workspace_ticket = *spec.workspace_ticket;
+  if (spec.workspace_ticket || spec.files == plan::Files::kKept) plan.workspace = spec.workspace_ticket_mode;
+  plan.files = spec.files;
   plan.pids = spec.limits.pids;
   plan.memory_bytes = spec.limits.memory.value;
   plan.disk_bytes = spec.limits.disk.value;
   plan.milli_cpus = spec.limits.cpus.value;
+  id.text().copy(plan.id, sizeof plan.id - 1);
+  return plan;
+}
+
+plan::LaunchPlan PlanOfKept(const SandboxId& id, plan::Storage storage) {
+  plan::LaunchPlan plan{};
+  plan.storage = storage;
   id.text().copy(plan.id, sizeof plan.id - 1);
   return plan;
 }
@@ -112,6 +118,18 @@ Status Sandboxes::CopyWorkspace(const SandboxId& id, SandboxSpec& spec, Sandbox:
   origin.workspace_copy = std::move(copy.lock);
   spec.workspace->directory = std::move(copy.folder);
   return {};
+}
+
+Result<bool> Sandboxes::HasKept(const SandboxId& id, plan::Storage storage) {
+  if (storage == plan::Storage::kTmpfs) return false;
+  return link_->HasKept(PlanOfKept(id, storage));
+}
+
+Status Sandboxes::Discard(const SandboxId& id, plan::Storage storage) {
+  if (storage == plan::Storage::kTmpfs) return {};
+  Status discarded = link_->DiscardKept(PlanOfKept(id, storage));
+  if (!discarded && discarded.error().code() == Code::kNotFound) return {};
+  return discarded;
 }
 
 Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec) {

@@ -50,6 +50,8 @@ struct SandboxSpec {
   std::optional<plan::Ticket> image_ticket;
   std::optional<plan::Ticket> workspace_ticket;
   plan::WorkspaceMode workspace_ticket_mode = plan::WorkspaceMode::kNone;
+  // kKept: the files it had before, with the copy of a workspace when that is the mode, but without a folder or ticket.
+  plan::Files files = plan::Files::kNew;
   // Told how far the copy is, about ten times a second; false cancels, and Create fails with kConflict. May be empty.
   std::function<bool(const storage::CopyProgress&)> copy_progress;
 };
@@ -100,8 +102,13 @@ class Sandboxes {
   // kResourceExhausted (no uid range left, no room for a copy of the workspace), kUnavailable. A sandbox that stays
   // with a copy of its workspace is made before GiveUpPrivileges.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec);
-  // Of a given id, which nothing else has.
+  // Of a given id, which nothing else has. With files that were kept: kNotFound when they are gone, kConflict while
+  // somebody uses them.
   Result<std::unique_ptr<Sandbox>> Create(SandboxSpec spec, SandboxId id);
+  // Whether the files of a sandbox that has ended are kept.
+  Result<bool> HasKept(const SandboxId& id, plan::Storage storage);
+  // Removes them. Errors: kConflict while somebody uses them. None there are is no error.
+  Status Discard(const SandboxId& id, plan::Storage storage);
 
  private:
   Sandboxes(std::unique_ptr<backend::LauncherLink> link, std::string data_directory, os::Fd data, os::Fd spool);

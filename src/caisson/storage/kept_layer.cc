@@ -32,6 +32,11 @@ Status KeepLayer(const os::Fd& layer, std::string_view record, const std::string
   return {};
 }
 
+Status ForgetKept(const os::Fd& layer) {
+  if (unlinkat(layer.get(), kRecord, 0) == 0 || errno == ENOENT) return {};
+  return Fail(Error::FromErrno(errno, "cannot remove the record of a layer"));
+}
+
 bool IsKept(const os::Fd& layers, const std::string& name) {
   struct stat info{};
   return fstatat(layers.get(), (name + "/" + kRecord).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;

@@ -15,6 +15,9 @@ namespace caisson::storage {
 // name of the image below `images` that must stay as long as the layer does; empty: none.
 Status KeepLayer(const os::Fd& layer, std::string_view record, const std::string& image);
 
+// It is a left-over from here on, unless somebody has it locked.
+Status ForgetKept(const os::Fd& layer);
+
 // The image of a kept layer, empty when it has none there.
 std::string ImageOfKept(const os::Fd& layer);
 

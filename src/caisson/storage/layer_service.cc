@@ -25,6 +25,12 @@ void AddChanges(const plan::ChangeList& list, proto::LayerReply& reply) {
   reply.set_truncated(list.truncated);
 }
 
+void NoteFailure(const Status& status, proto::LayerReply& reply) {
+  if (status) return;
+  reply.set_error(status.error().errno_value() == 0 ? ENOTSUP : status.error().errno_value());
+  reply.set_message(status.error().message());
+}
+
 }  // namespace
 
 void LayerService::Answer(LayerOwner& owner) {
@@ -49,11 +55,10 @@ void LayerService::Answer(LayerOwner& owner) {
   } else if (request.verb == LayerVerb::kReportAll) {
     // The engine asks nothing else meanwhile.
     return owner.Aside([this] { ReportAll(); });
+  } else if (request.verb == LayerVerb::kStay) {
+    return owner.Aside([this, &owner] { Stay(owner); });
   } else if (request.verb == LayerVerb::kKeep) {
-    if (const Status kept = owner.Keep(rest); !kept) {
-      reply.set_error(kept.error().errno_value() == 0 ? ENOTSUP : kept.error().errno_value());
-      reply.set_message(kept.error().message());
-    }
+    NoteFailure(owner.Keep(rest), reply);
   } else {
     reply.set_error(EINVAL);
   }
@@ -75,6 +80,12 @@ void LayerService::ReportAll() const {
   } else {
     reply.set_error(EMFILE);
   }
+  (void)os::SendFrame(engine_.get(), reply.SerializeAsString());
+}
+
+void LayerService::Stay(LayerOwner& owner) const {
+  proto::LayerReply reply;
+  NoteFailure(owner.Stay(), reply);
   (void)os::SendFrame(engine_.get(), reply.SerializeAsString());
 }
 

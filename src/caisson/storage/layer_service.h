@@ -26,6 +26,7 @@ class LayerOwner {
   virtual std::optional<ChangeWatch::Names> Touched(std::uint64_t entries) = 0;
   virtual bool IsFull() = 0;
   virtual Status Keep(std::string_view record) = 0;
+  virtual Status Stay() = 0;
   // Does what takes long, and sends what it finds, beside what others ask: in a process of its own.
   virtual void Aside(const std::function<void()>& work) = 0;
 };
@@ -45,6 +46,7 @@ class LayerService {
  private:
   void Report(const plan::LayerRequest& request, LayerOwner& owner, proto::LayerReply& reply);
   void ReportAll() const;
+  void Stay(LayerOwner& owner) const;
 
   os::Fd engine_;
   TrackedLayer layer_;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "caisson/os/identity.h"
 #include "caisson/os/namespace.h"
 #include "caisson/plan/limits.h"
 #include "caisson/storage/uid_blocks.h"
@@ -29,6 +30,12 @@ std::vector<os::IdRange> OwnerMap(std::uint32_t owner, std::uint32_t first_id) {
 
 Status MapImage(const os::DetachedMount& tree, std::uint32_t first_id) {
   const std::vector<os::IdRange> ids = {{0, first_id, UidBlocks::kOwnIds}};
+  CAISSON_TRY(const os::Fd map, os::MakeUserNamespace(ids, ids));
+  return os::MapIds(tree, map);
+}
+
+Status MapLayer(const os::DetachedMount& tree, std::uint32_t kept_first_id, std::uint32_t first_id) {
+  const std::vector<os::IdRange> ids = {{0, 0, 1}, {kept_first_id, first_id, os::kUidsPerBlock}};
   CAISSON_TRY(const os::Fd map, os::MakeUserNamespace(ids, ids));
   return os::MapIds(tree, map);
 }

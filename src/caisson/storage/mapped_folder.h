@@ -13,6 +13,9 @@ namespace caisson::storage {
 // The root file system of an image: its ids are the sandbox's.
 Status MapImage(const os::DetachedMount& tree, std::uint32_t first_id);
 
+// The layer of a sandbox that had the block from `kept_first_id` on when it was made. Root's stay root's.
+Status MapLayer(const os::DetachedMount& tree, std::uint32_t kept_first_id, std::uint32_t first_id);
+
 // A folder of the host: its owner's files belong to `agent`, those of all others to ids that are nobody's inside.
 Status MapWorkspace(const os::DetachedMount& tree, std::uint32_t first_id);
 

@@ -1,12 +1,10 @@
 #include "caisson/storage/server.h"
 
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,9 +15,9 @@
 #include "caisson/os/socket.h"
 #include "caisson/plan/layer_plan.h"
 #include "caisson/plan/limits.h"
+#include "caisson/storage/kept_layer.h"
 #include "caisson/storage/layer_service.h"
 #include "caisson/storage/storage_request.h"
-#include "caisson/storage/workspace_copy.h"
 #include "caisson/storage/writable_layer.h"
 
 namespace caisson::storage {
@@ -31,8 +29,6 @@ using plan::StorageVerb;
 
 // A layer with fewer entries is read as quickly as the kernel is asked what was touched in it.
 constexpr std::uint64_t kManyEntries = 256;
-
-constexpr std::chrono::minutes kCopyPatience{10};
 
 // What the engine makes the code of its error from.
 int ErrnoOf(const Error& error) {
@@ -87,6 +83,7 @@ class Layer : public LayerOwner {
     if (shared_.is_sealed) return Fail(Error::FromErrno(EPERM, "a sandbox is kept before the engine gives up root"));
     return writable_.Keep(record, image_);
   }
+  Status Stay() override { return writable_.Stay(image_); }
 
   void Connect(os::Fd engine) {
     if (service_) service_->Connect(std::move(engine));
@@ -98,6 +95,7 @@ class Layer : public LayerOwner {
     if (pid == 0) _exit(0);
   }
 
+  WritableLayer& writable() { return writable_; }
   bool IsQuicklyRemoved() const { return writable_.IsQuicklyRemoved(); }
   // Lets go of all that keeps the layer's file system busy.
   void Close() {
@@ -184,19 +182,22 @@ class Server {
       case StorageVerb::kTrack:
         return Track(*request, message->fds);
       case StorageVerb::kRemove:
-        Remove(request->slot, message->fds);
+        Remove(request->slot);
         return Step::kNext;
       case StorageVerb::kSeal:
         shared_.is_sealed = true;
         return Step::kNext;
       case StorageVerb::kConnect:
         return Connect(*request, message->fds);
+      case StorageVerb::kFindKept:
+        return FindKept(*request);
+      case StorageVerb::kDiscard:
+        return Discard(*request);
     }
     return Step::kFail;
   }
 
-  Step Reply(const std::optional<Error>& error, const std::vector<int>& fds) const {
-    StorageReply reply;
+  Step Reply(const std::optional<Error>& error, const std::vector<int>& fds, StorageReply reply = {}) const {
     if (error) {
       reply.error = ErrnoOf(*error);
       const std::string text = error->message() + (error->cause().empty() ? "" : ": " + error->cause()) +
@@ -216,18 +217,44 @@ class Server {
       std::move(*made).Remove();
       return Reply(mount.error(), {});
     }
-    layers_.try_emplace(request.slot, *std::move(made), shared_);
-    return Reply(std::nullopt, {mount->get()});
+    const auto layer = layers_.try_emplace(request.slot, *std::move(made), shared_).first;
+    const std::optional<ReturnedLayer>& returned = layer->second.writable().returned();
+    if (!returned) return Reply(std::nullopt, {mount->get()});
+    StorageReply reply{.first_id = returned->first_id};
+    returned->image.copy(reply.message, sizeof reply.message - 1);
+    std::vector<int> fds = {mount->get()};
+    if (returned->copy) {
+      fds.push_back(returned->copy->folder.get());
+      fds.push_back(returned->copy->lock.get());
+    }
+    return Reply(std::nullopt, fds, reply);
+  }
+
+  Step FindKept(const StorageRequest& request) {
+    const auto layers = places_.FolderOf(request.storage);
+    if (!layers) return Reply(layers.error(), {});
+    if (!IsKept(**layers, request.name)) return Reply(Error::FromErrno(ENOENT, "no such layer is kept"), {});
+    return Reply(std::nullopt, {});
+  }
+
+  Step Discard(const StorageRequest& request) {
+    auto layer = WritableLayer::TakeToRemove(places_, request);
+    const Step answered = layer ? Reply(std::nullopt, {}) : Reply(layer.error(), {});
+    if (!layer) return answered;
+    Layer removed(*std::move(layer), shared_);
+    RemoveAside(removed);
+    return answered;
   }
 
   Step Track(const StorageRequest& request, std::vector<os::Fd>& fds) {
     const auto found = layers_.find(request.slot);
-    if (found == layers_.end() || (fds.size() != 3 && fds.size() != 5)) {
+    if (found == layers_.end() || fds.size() < 3 || fds.size() > 6) {
       return Reply(Error::FromErrno(EINVAL, "a layer that cannot be tracked"), {});
     }
     std::vector<TrackedLayer::Overlay> overlays;
     overlays.push_back({"", std::move(fds[1]), std::move(fds[2])});
-    if (fds.size() == 5) overlays.push_back({plan::kAgentWorkspace, std::move(fds[3]), std::move(fds[4])});
+    if (fds.size() >= 5) overlays.push_back({plan::kAgentWorkspace, std::move(fds[3]), std::move(fds[4])});
+    if (fds.size() == 4 || fds.size() == 6) found->second.writable().TakeCopy(std::move(fds.back()));
     found->second.Serve(std::move(fds[0]), std::move(overlays), request.image,
                         expect_ != plan::Expect::kOneSandbox ? Layer::Watch::kNow : Layer::Watch::kWhenLarge);
     return Reply(std::nullopt, {});
@@ -240,34 +267,23 @@ class Server {
     return Step::kNext;
   }
 
-  // What takes long goes on in a process of its own. The last one to close a tmpfs is the one who frees it.
-  void Remove(std::uint32_t slot, const std::vector<os::Fd>& copy = {}) {
+  void Remove(std::uint32_t slot) {
     const auto found = layers_.find(slot);
     if (found == layers_.end()) return;
-    const pid_t pid = found->second.IsQuicklyRemoved() && copy.empty() ? -1 : fork();
-    if (pid == 0) {
-      launcher_.Reset();
-      for (auto& [other, layer] : layers_) {
-        if (other != slot) layer.Close();
-      }
-      found->second.Remove();
-      if (!copy.empty()) RemoveCopy(copy.front());
-      _exit(0);
-    }
-    if (pid < 0) {
-      found->second.Remove();
-    } else {
-      found->second.Close();
-    }
+    RemoveAside(found->second);
     layers_.erase(found);
   }
 
-  // What is not removed here is a left-over without a lock.
-  void RemoveCopy(const os::Fd& copy) {
-    const std::string path = os::PathOf(copy);
-    // For all who have the lock: the sandbox that it was for is dead.
-    if (flock(copy.get(), LOCK_UN) != 0) return;
-    (void)RemoveWorkspaceCopy(places_.data(), path.substr(path.rfind('/') + 1), Deadline::In(kCopyPatience));
+  // What takes long goes on in a process of its own. The last one to close a tmpfs is the one who frees it.
+  void RemoveAside(Layer& layer) {
+    const pid_t pid = layer.IsQuicklyRemoved() ? -1 : fork();
+    if (pid > 0) return layer.Close();
+    if (pid == 0) {
+      launcher_.Reset();
+      for (auto& [slot, other] : layers_) other.Close();
+    }
+    layer.Remove();
+    if (pid == 0) _exit(0);
   }
 
   static void ReapRemovers() {

@@ -17,9 +17,11 @@ std::optional<plan::StorageRequest> ReadStorageRequest(std::string_view message)
   plan::StorageRequest request;
   if (message.size() != sizeof request) return std::nullopt;
   std::memcpy(&request, message.data(), sizeof request);
-  const bool is_named = request.name[0] != '\0' || request.verb != plan::StorageVerb::kMake;
-  if (request.verb > plan::StorageVerb::kConnect || request.storage > plan::Storage::kBtrfs || !is_named ||
-      !IsPlainName(request.name) || !IsPlainName(request.image)) {
+  const bool needs_name = request.verb == plan::StorageVerb::kMake || request.verb == plan::StorageVerb::kFindKept ||
+                          request.verb == plan::StorageVerb::kDiscard;
+  const bool is_named = request.name[0] != '\0' || !needs_name;
+  if (request.verb > plan::StorageVerb::kDiscard || request.storage > plan::Storage::kBtrfs ||
+      request.files > plan::Files::kKept || !is_named || !IsPlainName(request.name) || !IsPlainName(request.image)) {
     return std::nullopt;
   }
   return request;

@@ -1,15 +1,19 @@
 #include "caisson/storage/writable_layer.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/kept_layer.h"
 #include "caisson/storage/remove_tree.h"
 #include "caisson/storage/sandbox_folders.h"
+#include "caisson/storage/workspace_copy.h"
 
 namespace caisson::storage {
 namespace {
@@ -18,6 +22,7 @@ namespace {
 constexpr std::uint64_t kBytesPerInode = 4096;
 // Less than this is no room: what a file system keeps for itself differs.
 constexpr std::uint64_t kNoRoom = 64U << 10U;
+constexpr std::chrono::minutes kCopyPatience{10};
 
 Result<os::Fd> MakeTmpfs(const plan::StorageRequest& request) {
   const std::uint64_t size = std::max<std::uint64_t>(request.bytes, 4096);
@@ -57,6 +62,11 @@ bool RefusesMore(const os::Fd& folder) {
   return !file.valid() || fallocate(file.get(), 0, 0, static_cast<off_t>(kNoRoom)) != 0;
 }
 
+// For all who have the lock: the sandbox that it was for is dead.
+void Unlock(os::Fd lock) {
+  if (lock.valid()) (void)flock(lock.get(), LOCK_UN);
+}
+
 }  // namespace
 
 Result<LayerPlaces> LayerPlaces::Open(os::Fd data) {
@@ -73,9 +83,38 @@ Result<BtrfsLayers*> LayerPlaces::Store() {
   return store_.get();
 }
 
+Result<const os::Fd*> LayerPlaces::FolderOf(plan::Storage storage) {
+  if (storage == plan::Storage::kDirectory) return &sandboxes_;
+  if (storage == plan::Storage::kTmpfs) return Fail(Error(Code::kUnsupported, "a layer in memory is not kept"));
+  CAISSON_TRY(BtrfsLayers* const store, Store());
+  return &store->store().layers();
+}
+
 Result<WritableLayer> WritableLayer::Make(LayerPlaces& places, const plan::StorageRequest& request) {
+  if (request.files == plan::Files::kKept) {
+    CAISSON_TRY(const os::Fd* const layers, places.FolderOf(request.storage));
+    CAISSON_TRY(ReturnedLayer returned, TakeKeptLayer(places.data(), *layers, request.name));
+    WritableLayer layer(places, request, std::move(returned.folder));
+    layer.returned_ = std::move(returned);
+    if (layer.returned_->copy) {
+      CAISSON_TRY(layer.copy_, layer.returned_->copy->lock.Duplicate());
+    }
+    return layer;
+  }
   CAISSON_TRY(os::Fd folder, MakeFolder(places, request));
   return WritableLayer(places, request, std::move(folder));
+}
+
+Result<WritableLayer> WritableLayer::TakeToRemove(LayerPlaces& places, const plan::StorageRequest& request) {
+  CAISSON_TRY(const os::Fd* const layers, places.FolderOf(request.storage));
+  if (!storage::IsKept(*layers, request.name)) return Fail(Error::FromErrno(ENOENT, "no such layer is kept"));
+  os::Fd folder = os::TryOwnFolder(*layers, request.name);
+  if (!folder.valid()) return Fail(Error::FromErrno(EBUSY, "somebody uses the layer"));
+  CAISSON_CHECK_OK(ForgetKept(folder));
+  WritableLayer layer(places, request, std::move(folder));
+  const os::Fd copies(openat(places.data().get(), "copies", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (copies.valid()) layer.copy_ = os::TryOwnFolder(copies, request.name);
+  return layer;
 }
 
 Result<os::DetachedMount> WritableLayer::Mount() const {
@@ -99,31 +138,51 @@ bool WritableLayer::IsFull() const {
   return is_full || (storage_ == plan::Storage::kBtrfs && RefusesMore(folder_));
 }
 
-Status WritableLayer::Keep(std::string_view record, const std::string& image) {
+bool WritableLayer::IsKept() const { return storage_ != plan::Storage::kTmpfs && ReadRecord(folder_).has_value(); }
+
+Status WritableLayer::Stay(const std::string& image) const {
+  if (storage_ == plan::Storage::kTmpfs) {
+    return Fail(Error(Code::kUnsupported, "the files of a sandbox whose storage is tmpfs end with its processes"));
+  }
+  return KeepForReturn(folder_, {.name = name_,
+                                 .first_id = returned_ ? returned_->first_id : first_id_,
+                                 .image = image,
+                                 .copy = copy_.valid() ? &copy_ : nullptr});
+}
+
+Status WritableLayer::Keep(std::string_view record, const std::string& image) const {
   if (storage_ == plan::Storage::kTmpfs) {
     return Fail(Error(Code::kUnsupported, "a writable layer in memory cannot be kept")
                     .Remedy("choose another storage: btrfs, or directory"));
   }
-  CAISSON_CHECK_OK(KeepLayer(folder_, record, image));
-  is_kept_ = true;
-  return {};
+  return KeepLayer(folder_, record, image);
 }
 
 bool WritableLayer::IsQuicklyRemoved() const {
   constexpr std::uint64_t kFewInodes = 256;
   constexpr std::uint64_t kFewBytes = std::uint64_t{16} << 20U;
-  if (storage_ == plan::Storage::kBtrfs || is_kept_) return true;
+  if (IsKept()) return true;
+  if (copy_.valid()) return false;
+  if (storage_ == plan::Storage::kBtrfs) return true;
   struct statvfs info{};
   return storage_ == plan::Storage::kTmpfs && fstatvfs(folder_.get(), &info) == 0 &&
          info.f_files - info.f_ffree < kFewInodes && (info.f_blocks - info.f_bfree) * info.f_frsize < kFewBytes;
 }
 
 void WritableLayer::Remove() && {
-  if (is_kept_) return folder_.Reset();
+  returned_.reset();
+  if (IsKept()) {
+    Unlock(std::move(copy_));
+    return Unlock(std::move(folder_));
+  }
   // What cannot be removed now is a left-over without a lock, and collected later.
   if (storage_ == plan::Storage::kDirectory) (void)RemoveTree(places_->sandboxes().get(), name_.c_str());
   if (storage_ == plan::Storage::kBtrfs) (void)places_->OpenedStore()->DeleteLayer(name_);
   folder_.Reset();
+  if (!copy_.valid()) return;
+  const std::string copy = os::PathOf(copy_);
+  Unlock(std::move(copy_));
+  (void)RemoveWorkspaceCopy(places_->data(), copy.substr(copy.rfind('/') + 1), Deadline::In(kCopyPatience));
 }
 
 }  // namespace caisson::storage

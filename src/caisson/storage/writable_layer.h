@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +11,7 @@
 #include "caisson/os/mount.h"
 #include "caisson/plan/layer_plan.h"
 #include "caisson/storage/btrfs_layers.h"
+#include "caisson/storage/returning_layer.h"
 
 namespace caisson::storage {
 
@@ -21,6 +24,8 @@ class LayerPlaces {
   const os::Fd& data() const { return data_; }
   // For layers that are plain folders.
   const os::Fd& sandboxes() const { return sandboxes_; }
+  // Where layers on disk of this kind lie. Errors: kUnsupported for those in memory. Borrowed.
+  Result<const os::Fd*> FolderOf(plan::Storage storage);
   // Opens the store at the first call, and makes it when there is none. Borrowed.
   Result<BtrfsLayers*> Store();
   // Without making anything: nullptr before Store.
@@ -38,8 +43,16 @@ class LayerPlaces {
 // Remove.
 class WritableLayer {
  public:
-  // On failure nothing is left behind. `places` outlives it.
+  // A new one, or with plan::Files::kKept the one that was kept. On failure nothing is left behind, or it is kept
+  // still. `places` outlives it.
   static Result<WritableLayer> Make(LayerPlaces& places, const plan::StorageRequest& request);
+  // One that was kept and is to be removed: nobody keeps it any more. Errors: ENOENT, EBUSY.
+  static Result<WritableLayer> TakeToRemove(LayerPlaces& places, const plan::StorageRequest& request);
+
+  // Of one that was kept.
+  const std::optional<ReturnedLayer>& returned() const { return returned_; }
+  // The copy of its workspace that a new one was given, by its lock: it goes or stays with the layer.
+  void TakeCopy(os::Fd lock) { copy_ = std::move(lock); }
 
   // Its folder as a mount that is attached nowhere.
   Result<os::DetachedMount> Mount() const;
@@ -58,22 +71,31 @@ class WritableLayer {
   bool IsFull() const;
 
   // From here on Remove leaves it where it is (kept_layer.h). Errors: kUnsupported for a layer in memory.
-  Status Keep(std::string_view record, const std::string& image);
+  Status Keep(std::string_view record, const std::string& image) const;
+  // The same for a layer that its sandbox may be given again (returning_layer.h). Takes as long as the disk.
+  Status Stay(const std::string& image) const;
 
   // Whether Remove takes no time worth speaking of. It may take as long as the layer has files.
   bool IsQuicklyRemoved() const;
-  // Gives the space back.
+  // Gives the space back, or when it is kept lets go of it: somebody else may take it then.
   void Remove() &&;
 
  private:
   WritableLayer(LayerPlaces& places, const plan::StorageRequest& request, os::Fd folder)
-      : places_(&places), storage_(request.storage), name_(request.name), folder_(std::move(folder)) {}
+      : places_(&places),
+        storage_(request.storage),
+        name_(request.name),
+        first_id_(request.first_id),
+        folder_(std::move(folder)) {}
+  bool IsKept() const;
 
   LayerPlaces* places_;
   plan::Storage storage_;
   std::string name_;
+  std::uint32_t first_id_;
   os::Fd folder_;  // of a tmpfs its mount, of a layer on disk its owner's lock
-  bool is_kept_ = false;
+  os::Fd copy_;    // the same of its workspace's copy; may be invalid
+  std::optional<ReturnedLayer> returned_;
 };
 
 }  // namespace caisson::storage

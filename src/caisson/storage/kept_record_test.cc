@@ -1,11 +1,10 @@
-#include "caisson/sandbox/kept_record.h"
+#include "caisson/storage/kept_record.h"
 
 #include <gtest/gtest.h>
 
 #include "caisson/os/identity.h"
-#include "caisson/sandbox/kept_sandbox.h"
 
-namespace caisson::sandbox {
+namespace caisson::storage {
 namespace {
 
 std::string Record(std::uint32_t version, std::uint32_t first_id) {
@@ -37,4 +36,4 @@ TEST(KeptRecord, RefusesAnotherVersion) {
 }
 
 }  // namespace
-}  // namespace caisson::sandbox
+}  // namespace caisson::storage

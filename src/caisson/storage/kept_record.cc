@@ -1,18 +1,17 @@
-#include "caisson/sandbox/kept_record.h"
+#include "caisson/storage/kept_record.h"
 
 #include <string>
 
 #include "caisson/os/identity.h"
-#include "caisson/sandbox/kept_sandbox.h"
 #include "caisson/storage/uid_blocks.h"
 
-namespace caisson::sandbox {
+namespace caisson::storage {
 namespace {
 
 // Block 0 is the engine's.
 bool IsFirstOfABlock(std::uint32_t id) {
   const std::uint32_t block = (id - os::kFirstUid) / os::kUidsPerBlock;
-  return id >= os::kFirstUid && block > 0 && block < os::kUidBlocks && storage::UidBlocks::FirstId(block) == id;
+  return id >= os::kFirstUid && block > 0 && block < os::kUidBlocks && UidBlocks::FirstId(block) == id;
 }
 
 }  // namespace
@@ -26,4 +25,4 @@ Result<proto::KeptSandbox> ReadKeptRecord(std::string_view bytes) {
   return record;
 }
 
-}  // namespace caisson::sandbox
+}  // namespace caisson::storage
