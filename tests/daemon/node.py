@@ -139,6 +139,18 @@ class Node:
     def launcher(self):
         return min(pid for pid, comm in self.processes() if comm.startswith("caisson-launch"))
 
+    def guests(self):
+        """Process ids of the first processes of this node's sandboxes."""
+        launcher = self.launcher()
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if (entry / "comm").read_text().strip() == "caisson-guest" and is_below(int(entry.name), launcher):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return sorted(found)
+
     def deposit(self, *descriptors):
         """Leaves a folder, and perhaps what is to stay open beside it. The ticket, and the connection to keep meanwhile."""
         door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -249,6 +261,12 @@ def await_none(look, patience):
         if not found or time.monotonic() > deadline:
             return found
         time.sleep(0.05)
+
+
+def is_below(pid, ancestor):
+    while pid > 1 and pid != ancestor:
+        pid = int(status_field(pid, "PPid")[0])
+    return pid == ancestor
 
 
 def status_field(pid, name):

@@ -49,7 +49,7 @@ class Restart(unittest.TestCase):
         with Node() as one:
             victim, other = one.create(), one.create()
             command = one.begin(victim, "sleep 1000")
-            guests = [pid for pid, comm in node_guests(one)]
+            guests = one.guests()
             self.assertEqual(len(guests), 2)
             os.kill(min(guests), signal.SIGKILL)
             self.assertFalse(node.await_none(lambda: one.inspect(victim)["state"] == "running", 10))
@@ -132,28 +132,6 @@ class Restart(unittest.TestCase):
                 for command, expected in commands.items():
                     result = one.await_end(box, command)
                     self.assertEqual((result["outcome"], result["stdout"]), ("exited", expected), (box, command))
-
-
-def node_guests(one):
-    launcher = one.launcher()
-    found = []
-    for pid in node.pathlib.Path("/proc").iterdir():
-        if not pid.name.isdigit():
-            continue
-        try:
-            if (pid / "comm").read_text().strip() == "caisson-guest" and ancestor(int(pid.name), launcher):
-                found.append((int(pid.name), "caisson-guest"))
-        except OSError:
-            continue
-    return found
-
-
-def ancestor(pid, wanted):
-    while pid > 1:
-        if pid == wanted:
-            return True
-        pid = int(node.status_field(pid, "PPid")[0])
-    return False
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(self.run_it("diff", "--json", "web").stdout)["files_changed"][0]["change"], "created")
 
     def test_states(self):
-        for verb, state in (("pause", "paused"), ("resume", "running")):
+        for verb, state in (("pause", "paused"), ("resume", "running"), ("stop", "stopped")):
             self.assertEqual(self.run_it(verb, "web").stdout.decode(), f"{SANDBOX} is {state}\n")
         self.assertEqual(json.loads(self.run_it("delete", "--json", "web").stdout), {"deleted": [SANDBOX]})
         gone = self.run_it("inspect", "web", status=3)

@@ -114,7 +114,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if name not in ("web", SANDBOX) or self.server.deleted:
             return self.fail(404, "not_found", f"no sandbox {name}")
         if verb:
-            return self.answer(200, self.server.sandbox(state={"pause": "paused", "resume": "running"}[verb]))
+            return self.answer(200, self.server.sandbox(state={"pause": "paused", "resume": "running", "stop": "stopped"}[verb]))
         if len(parts) == 1:
             self.server.deleted = self.command == "DELETE"
             return self.answer(200, self.server.sandbox(state="deleted" if self.server.deleted else "running"))

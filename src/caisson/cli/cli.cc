@@ -59,6 +59,7 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
       return AttachCommand(*line, environment);
     case CommandId::kPause:
     case CommandId::kResume:
+    case CommandId::kStop:
       return ChangeStateCommand(*line, environment);
     case CommandId::kDelete:
       return DeleteCommand(*line, environment);

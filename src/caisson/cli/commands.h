@@ -16,7 +16,7 @@ int ListCommand(const CommandLine& line, const Environment& environment);
 int InspectCommand(const CommandLine& line, const Environment& environment);
 int LogsCommand(const CommandLine& line, const Environment& environment);
 int AttachCommand(const CommandLine& line, const Environment& environment);
-int ChangeStateCommand(const CommandLine& line, const Environment& environment);  // pause, resume
+int ChangeStateCommand(const CommandLine& line, const Environment& environment);  // pause, resume, stop
 int CopyCommand(const CommandLine& line, const Environment& environment);
 // Becomes the program caisson-daemon; returns only when that fails.
 int ServeCommand(const CommandLine& line);

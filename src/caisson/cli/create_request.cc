@@ -50,6 +50,12 @@ Status ReadTimes(const CommandLine& line, client::CreateRequest& request) {
   if (const OptionValue* lifetime = line.Find(Option::kMaxLifetime)) {
     CAISSON_TRY(request.max_lifetime, ParseDuration(lifetime->text, lifetime->source));
   }
+  if (const OptionValue* on_end = line.Find(Option::kOnEnd)) {
+    if (on_end->text != "delete" && on_end->text != "keep") {
+      return Fail(Refused(on_end->source, on_end->text, "expected delete or keep"));
+    }
+    request.on_end = on_end->text;
+  }
   return {};
 }
 

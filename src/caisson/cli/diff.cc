@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <string>
 
+#include "caisson/base/base64.h"
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
@@ -11,7 +12,6 @@
 #include "caisson/client/files.h"
 #include "caisson/client/sandboxes.h"
 #include "caisson/sandbox/kept_sandbox.h"
-#include "caisson/base/base64.h"
 #include "caisson/wire/change_json.h"
 #include "caisson/wire/json_text.h"
 

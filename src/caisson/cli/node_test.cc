@@ -49,6 +49,7 @@ TEST(ReadNodeAddress, EveryCommandThatAsksOneTakesAHost) {
                                                                                          {"attach", "a", "b"},
                                                                                          {"pause", "a"},
                                                                                          {"resume", "a"},
+                                                                                         {"stop", "a"},
                                                                                          {"delete", "a"},
                                                                                          {"copy", "a", "b:c"},
                                                                                          {"diff", "a"}}) {

@@ -29,7 +29,7 @@ constexpr unsigned kExecOnly = For(CommandId::kExec);
 constexpr unsigned kServeOnly = For(CommandId::kServe);
 constexpr unsigned kAsksNode = For({CommandId::kCreate, CommandId::kExec, CommandId::kList, CommandId::kInspect,
                                     CommandId::kLogs, CommandId::kAttach, CommandId::kPause, CommandId::kResume,
-                                    CommandId::kDelete, CommandId::kCopy, CommandId::kDiff});
+                                    CommandId::kStop, CommandId::kDelete, CommandId::kCopy, CommandId::kDiff});
 
 constexpr const char* kRunExample =
     "  caisson run -- python3 -c 'print(6 * 7)'\n"
@@ -104,8 +104,12 @@ std::vector<CommandInfo> MakeCommands() {
        "  caisson attach web cm_7a\n", kAttachNotes, Operands::kIdAndCommand},
       {CommandId::kPause, "pause", "Freeze every process of a sandbox", "pause [OPTIONS] ID", "  caisson pause web\n",
        "Exit status: 0, or 3 when it could not be done.\n", Operands::kOneId},
-      {CommandId::kResume, "resume", "Let a sandbox run again that was paused", "resume [OPTIONS] ID",
-       "  caisson resume web\n", "Exit status: 0, or 3 when it could not be done.\n", Operands::kOneId},
+      {CommandId::kResume, "resume", "Let a sandbox run again that was paused or stopped", "resume [OPTIONS] ID",
+       "  caisson resume web\n",
+       "One that was stopped starts anew with its files.\n\nExit status: 0, or 3 when it could not be done.\n",
+       Operands::kOneId},
+      {CommandId::kStop, "stop", "End the processes of a sandbox and keep its files", "stop [OPTIONS] ID",
+       "  caisson stop web\n", "Exit status: 0, or 3 when it could not be done.\n", Operands::kOneId},
       {CommandId::kDelete, "delete", "Remove sandboxes that stay, or were kept", "delete [OPTIONS] ID...",
        "  caisson delete web sb_4f\n", "Exit status: 0, or 3 when one could not be removed.\n", Operands::kIds},
       {CommandId::kCopy, "copy", "Copy files into a sandbox or out of it", "copy [OPTIONS] SRC DST",
@@ -180,6 +184,9 @@ std::vector<OptionInfo> MakeOptions() {
        "CAISSON_IDLE_TIMEOUT", kCreateOnly},
       {Option::kMaxLifetime, "max-lifetime", "DURATION", "When to end it whatever happens, pauses excluded", "",
        "CAISSON_MAX_LIFETIME", kCreateOnly},
+      {Option::kOnEnd, "on-end", "WHAT",
+       "What becomes of it when its time is over: delete, or keep (it is stopped, and its files stay whatever ends it)",
+       "delete", "CAISSON_ON_END", kCreateOnly},
       {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},
       {Option::kBackground, "background", nullptr, "Print the id of the command and leave it running", "", nullptr,
        kExecOnly},

@@ -70,6 +70,7 @@ Result<std::string> CreateBody(const CreateRequest& request) {
   if (request.workspace_ticket) {
     body["workspace"] = boost::json::object{{"ticket", *request.workspace_ticket}, {"mode", request.workspace_mode}};
   }
+  if (request.on_end != "delete") body["on_end"] = request.on_end;
   if (request.idle_timeout) body["idle_timeout_ms"] = request.idle_timeout->count();
   if (request.max_lifetime) body["max_lifetime_ms"] = request.max_lifetime->count();
   return boost::json::serialize(body);

@@ -34,6 +34,7 @@ struct CreateRequest {
   std::string workspace_mode;  // "copy", "ro", "rw"
   std::optional<std::chrono::milliseconds> idle_timeout;
   std::optional<std::chrono::milliseconds> max_lifetime;
+  std::string on_end = "delete";  // or "keep"
 };
 
 struct SandboxView {
@@ -57,7 +58,7 @@ Result<SandboxView> GetSandbox(Http& http, std::string_view sandbox);
 // Every page of the list, at most kMostListed. `state`: only those in it; absent: what the node lists by itself.
 inline constexpr std::size_t kMostListed = 100'000;
 Result<std::vector<SandboxView>> ListSandboxes(Http& http, const std::optional<std::string>& state);
-// `verb`: "pause" or "resume".
+// `verb`: "pause", "resume" or "stop".
 Result<SandboxView> ChangeSandbox(Http& http, std::string_view sandbox, std::string_view verb);
 Result<SandboxView> DeleteSandbox(Http& http, std::string_view sandbox);
 

@@ -42,7 +42,8 @@ void ReadLimits(ObjectReader& body, service::CreateRequest& request) {
 void ReadStorage(ObjectReader& body, service::CreateRequest& request) {
   constexpr plan::Storage kStorages[] = {plan::Storage::kTmpfs, plan::Storage::kBtrfs, plan::Storage::kDirectory};
   if (const auto chosen = body.Choice("storage", {"tmpfs", "btrfs", "directory"})) request.storage = kStorages[*chosen];
-  (void)body.Choice("on_end", {"delete"});
+  constexpr service::OnEnd kOnEnds[] = {service::OnEnd::kDelete, service::OnEnd::kKeep};
+  if (const auto chosen = body.Choice("on_end", {"delete", "keep"})) request.on_end = kOnEnds[*chosen];
 }
 
 std::optional<std::string> ReadTicket(ObjectReader& object) {

@@ -253,6 +253,9 @@ Result<SandboxInfo> MemoryService::Pause(const Caller& caller, std::string_view 
 Result<SandboxInfo> MemoryService::Resume(const Caller& caller, std::string_view sandbox) {
   return Change(caller, sandbox, sandbox::Lifecycle::kRunning);
 }
+Result<SandboxInfo> MemoryService::Stop(const Caller& caller, std::string_view sandbox) {
+  return Change(caller, sandbox, sandbox::Lifecycle::kStopped);
+}
 Result<SandboxInfo> MemoryService::Delete(const Caller& caller, std::string_view sandbox) {
   return Change(caller, sandbox, sandbox::Lifecycle::kDeleted);
 }

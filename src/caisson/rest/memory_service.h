@@ -52,6 +52,7 @@ class MemoryService final : public service::Service {
                                                    const service::ListRequest& request) override;
   Result<service::SandboxInfo> Pause(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::SandboxInfo> Resume(const service::Caller& caller, std::string_view sandbox) override;
+  Result<service::SandboxInfo> Stop(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::SandboxInfo> Delete(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::CommandInfo> StartCommand(const service::Caller& caller, std::string_view sandbox,
                                             const service::CommandRequest& request) override;

@@ -13,7 +13,7 @@ TEST(ReadCreate, ReadsEveryField) {
   const auto read = ReadCreate(R"({"name":"build","labels":{"team":"a"},"cpus":0.5,"memory_bytes":536870912,
     "disk_bytes":1073741824,"pids":64,"command_timeout_ms":1500,"storage":"tmpfs","env":{"B":"2","A":"1"},
     "image":{"ticket":"t1"},"workspace":{"ticket":"t2","mode":"rw"},"idle_timeout_ms":900000,"max_lifetime_ms":86400000,
-    "on_end":"delete"})",
+    "on_end":"keep"})",
                                "key-1");
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(read->name, "build");
@@ -30,7 +30,7 @@ TEST(ReadCreate, ReadsEveryField) {
   EXPECT_EQ(read->workspace_mode, plan::WorkspaceMode::kReadWrite);
   EXPECT_EQ(read->idle_timeout, milliseconds(900'000));
   EXPECT_EQ(read->max_lifetime, std::chrono::hours(24));
-  EXPECT_EQ(read->on_end, service::OnEnd::kDelete);
+  EXPECT_EQ(read->on_end, service::OnEnd::kKeep);
   EXPECT_EQ(read->idempotency_key, "key-1");
 }
 
@@ -68,7 +68,7 @@ TEST(ReadCreate, RefusesWrongNumbers) {
                            R"({"labels":{"a=b":"c"}})",
                            R"({"name":null})",
                            R"({"image":null})",
-                           R"({"on_end":"keep"})",
+                           R"({"on_end":"snapshot"})",
                            R"({"memroy_bytes":5})",
                            R"([])",
                            ""}) {

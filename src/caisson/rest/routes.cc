@@ -35,6 +35,7 @@ constexpr std::array kRoutes = {
     Route{kDelete, "/v1/sandboxes/{id}", kManage, kNone, kWorker, DeleteSandbox},
     Route{kPost, "/v1/sandboxes/{id}:pause", kManage, kNone, kWorker, PauseSandbox},
     Route{kPost, "/v1/sandboxes/{id}:resume", kManage, kNone, kWorker, ResumeSandbox},
+    Route{kPost, "/v1/sandboxes/{id}:stop", kManage, kNone, kWorker, StopSandbox},
     Route{kGet, "/v1/sandboxes/{id}/changes", kReadFile, kNone, kWorker, ListChanges},
     Route{kPost, "/v1/sandboxes/{id}/commands", kRun, kJson, kWorker, StartCommand},
     Route{kGet, "/v1/sandboxes/{id}/commands", kRead, kNone, kWorker, ListCommands},

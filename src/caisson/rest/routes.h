@@ -21,6 +21,7 @@ Result<Answer> GetSandbox(const Node& node, const Request& request);
 Result<Answer> DeleteSandbox(const Node& node, const Request& request);
 Result<Answer> PauseSandbox(const Node& node, const Request& request);
 Result<Answer> ResumeSandbox(const Node& node, const Request& request);
+Result<Answer> StopSandbox(const Node& node, const Request& request);
 Result<Answer> ListChanges(const Node& node, const Request& request);
 
 Result<Answer> StartCommand(const Node& node, const Request& request);

@@ -50,6 +50,10 @@ Result<Answer> ResumeSandbox(const Node& node, const Request& request) {
   return Apply(node, request, &service::Service::Resume);
 }
 
+Result<Answer> StopSandbox(const Node& node, const Request& request) {
+  return Apply(node, request, &service::Service::Stop);
+}
+
 Result<Answer> ListChanges(const Node& node, const Request& request) {
   CAISSON_CHECK_OK(QueryReader(request.query).Finish());
   CAISSON_TRY(const plan::ChangeList list, node.service.Changes(request.caller, request.sandbox));

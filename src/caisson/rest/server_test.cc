@@ -49,7 +49,8 @@ TEST_F(RestServer, TakesSandboxesThroughTheirLife) {
   EXPECT_EQ(Body(client.Ask(RequestText("GET", "/v1/sandboxes/" + id)))["name"], "one");
   EXPECT_EQ(Body(client.Ask(RequestText("POST", "/v1/sandboxes/one:pause")))["state"], "paused");
   EXPECT_EQ(Body(client.Ask(RequestText("POST", "/v1/sandboxes/one:resume")))["state"], "running");
-  EXPECT_EQ(client.Ask(RequestText("POST", "/v1/sandboxes/one:stop")).status, 404);
+  EXPECT_EQ(Body(client.Ask(RequestText("POST", "/v1/sandboxes/one:stop")))["state"], "stopped");
+  EXPECT_EQ(client.Ask(RequestText("POST", "/v1/sandboxes/one:end")).status, 404);
   EXPECT_EQ(Body(client.Ask(RequestText("DELETE", "/v1/sandboxes/one")))["state"], "deleted");
   service_.AddSandbox("two");
   boost::json::object page = Body(client.Ask(RequestText("GET", "/v1/sandboxes?limit=1")));

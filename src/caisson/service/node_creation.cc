@@ -98,10 +98,7 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
     return Fail(Error(Code::kPermissionDenied, caller.name + " may not make sandboxes"));
   }
   if (request.name) CAISSON_CHECK_OK(CheckName(*request.name));
-  if (request.on_end == OnEnd::kKeep) {
-    return Fail(Error(Code::kUnsupported, "a sandbox cannot be kept after its end yet")
-                    .Remedy("leave on_end at delete, and give it no time-outs"));
-  }
+  if (request.on_end == OnEnd::kKeep) CAISSON_CHECK_OK(SandboxOwner::CheckMayStop(SettingsOf(request)));
   CAISSON_TRY(auto repeated, Repeated(caller, request));
   if (repeated) return *std::move(repeated);
   CAISSON_CHECK_OK(Admit());
@@ -119,7 +116,7 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
   return made;
 }
 
-Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner) {
+Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner, Lifecycle otherwise) {
   {
     const std::unique_lock lock(owners_mutex_);
     owners_.emplace(owner->id(), owner);
@@ -127,7 +124,7 @@ Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwn
   Status begun = owner->Begin(caller.name);
   if (begun) return begun;
   const std::string reason = "it could not be recorded: " + begun.error().message();
-  if (owner->End(Lifecycle::kDeleted, reason, caller.name)) Forget(owner->id());
+  if (owner->End(otherwise, reason, caller.name)) Forget(owner->id());
   return begun;
 }
 
@@ -166,7 +163,12 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
   events_.Tell();
 
   auto box = node_.sandboxes.Create(std::move(spec), id);
+  if (box && request.on_end == OnEnd::kKeep) {
+    // From the first moment: they stay even when everything that looks after them is killed.
+    if (Status kept = (*box)->KeepFiles(); !kept) box = Fail(std::move(kept).error());
+  }
   if (!box) {
+    (void)node_.sandboxes.Discard(id, settings.storage);
     const std::string reason = "it could not be made: " + box.error().message();
     (void)RecordState(
         node_,
@@ -174,12 +176,14 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
         caller.name);
     return Fail(std::move(box).error());
   }
-  const auto owner = std::make_shared<SandboxOwner>(
-      node_,
-      SandboxOwner::Description{
-          .id = id, .settings = settings, .idle_timeout = request.idle_timeout, .state = Lifecycle::kPending},
-      *std::move(box));
-  CAISSON_CHECK_OK(Begin(caller, owner));
+  const auto owner = std::make_shared<SandboxOwner>(node_,
+                                                    SandboxOwner::Description{.id = id,
+                                                                              .settings = settings,
+                                                                              .idle_timeout = request.idle_timeout,
+                                                                              .on_end = request.on_end,
+                                                                              .state = Lifecycle::kPending},
+                                                    *std::move(box));
+  CAISSON_CHECK_OK(Begin(caller, owner, Lifecycle::kDeleted));
   return Describe(id);
 }
 

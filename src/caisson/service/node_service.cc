@@ -160,9 +160,28 @@ Result<SandboxInfo> NodeService::Pause(const Caller& caller, std::string_view sa
 }
 
 Result<SandboxInfo> NodeService::Resume(const Caller& caller, std::string_view sandbox) {
-  CAISSON_TRY(const auto owner, OwnerOf(caller, Permission::kManageSandboxes, sandbox));
-  CAISSON_CHECK_OK(owner->Resume(caller));
-  return Describe(owner->id());
+  CAISSON_CHECK_OK(Permit(caller, Permission::kManageSandboxes));
+  CAISSON_TRY(const SandboxId id, Resolve(sandbox));
+  if (const auto owner = FindOwner(id)) {
+    CAISSON_CHECK_OK(owner->Resume(caller));
+    return Describe(id);
+  }
+  CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));
+  CAISSON_CHECK_OK(Restart(caller, record));
+  return Describe(id);
+}
+
+Result<SandboxInfo> NodeService::Stop(const Caller& caller, std::string_view sandbox) {
+  const auto owner = OwnerOf(caller, Permission::kManageSandboxes, sandbox);
+  if (owner) {
+    CAISSON_CHECK_OK((*owner)->Stop("stopped by " + caller.name, caller.name));
+    Forget((*owner)->id());
+    return Describe((*owner)->id());
+  }
+  if (owner.error().code() != Code::kConflict) return Fail(owner.error());
+  CAISSON_TRY(SandboxInfo info, Get(caller, sandbox));
+  if (info.state != Lifecycle::kStopped) return Fail(owner.error());
+  return info;
 }
 
 Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view sandbox) {
@@ -179,6 +198,8 @@ Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view s
     return Fail(Error(Code::kConflict, "the sandbox is being made").Detail("state", record.state).Retryable());
   }
   if (record.state != sandbox::LifecycleName(Lifecycle::kDeleted)) {
+    CAISSON_TRY(const Settings settings, ReadSettings(record.spec));
+    CAISSON_CHECK_OK(node_.sandboxes.Discard(id, settings.storage));
     const state::StateChange change{
         .id = id, .from = record.state, .to = "deleted", .at = Now(), .reason = reason, .deadline_at = {}, .also = {}};
     CAISSON_CHECK_OK(RecordState(node_, change, caller.name));

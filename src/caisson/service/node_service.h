@@ -41,6 +41,7 @@ class NodeService : public Service {
   Result<Page<SandboxInfo>> List(const Caller& caller, const ListRequest& request) override;
   Result<SandboxInfo> Pause(const Caller& caller, std::string_view sandbox) override;
   Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) override;
+  Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) override;
   Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) override;
 
   Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
@@ -79,6 +80,10 @@ class NodeService : public Service {
   Status Reconcile();
   // Takes the sandbox out of `survivor`, unless it fails.
   Status TakeOver(sandbox::Sandboxes::Survivor& survivor, const std::vector<state::CommandRecord>& not_ended);
+  // What one is whose processes are gone: kStopped when its files were kept, otherwise kFailed.
+  sandbox::Lifecycle WithoutProcesses(const SandboxId& id, plan::Storage storage) const;
+  // Of one that the launcher does not have.
+  Status RecordMissing(const state::SandboxRecord& record);
   Status RecordMissing(const std::vector<state::CommandRecord>& not_ended);
 
   // ---- node_creation.cc
@@ -86,7 +91,13 @@ class NodeService : public Service {
   Status Admit();
   Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
   // It has an owner before anybody hears that it runs: it can be deleted from then on.
-  Status Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner);
+  // `otherwise`: what it becomes when that cannot be recorded.
+  Status Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle otherwise);
+
+  // ---- node_restart.cc
+  // A stopped one, with its files. Errors: kNotFound when they are gone: it is kFailed then.
+  Status Restart(const Caller& caller, const state::SandboxRecord& record);
+  Status MakeAgain(const Caller& caller, const state::SandboxRecord& record, const Settings& settings);
 
   Result<SandboxId> Resolve(std::string_view sandbox) const;
   Result<SandboxInfo> Describe(const SandboxId& id) const;
@@ -110,6 +121,7 @@ class NodeService : public Service {
   // ---- node_upkeep.cc: a thread of its own
   void Watch();
   void EndOver(const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle to, std::string reason);
+  Status EndNow(SandboxOwner& owner, sandbox::Lifecycle to, const std::string& reason);
   void ForgetOld();
   void TrimSpools();
 

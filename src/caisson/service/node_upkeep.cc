@@ -66,7 +66,8 @@ void NodeService::Watch() {
       if (entries[i + 2].revents != 0 || owners[i]->is_gone()) {
         EndOver(owners[i], Lifecycle::kFailed, "its first process has ended");
       } else if (std::string why = owners[i]->WhyOver(Clock::now()); !why.empty()) {
-        EndOver(owners[i], Lifecycle::kDeleted, std::move(why));
+        const bool stays = owners[i]->on_end() == OnEnd::kKeep;
+        EndOver(owners[i], stays ? Lifecycle::kStopping : Lifecycle::kDeleted, std::move(why));
       }
     }
     {
@@ -87,15 +88,21 @@ void NodeService::Watch() {
   for (auto& [id, thread] : enders_) thread.join();
 }
 
-// Beside the others: one that does not end delays none of them.
+// Beside the others: one that does not end delays none of them. kStopping: it is stopped; kFailed: its processes are
+// gone.
 void NodeService::EndOver(const std::shared_ptr<SandboxOwner>& owner, Lifecycle to, std::string reason) {
   const std::lock_guard lock(enders_mutex_);
   if (enders_.size() >= kMostEnders || enders_.contains(owner->id())) return;
   enders_.emplace(owner->id(), std::thread([this, owner, to, reason = std::move(reason)] {
-                    if (owner->End(to, reason, kDaemon)) Forget(owner->id());
+                    if (EndNow(*owner, to, reason)) Forget(owner->id());
                     const std::lock_guard done(enders_mutex_);
                     ended_.push_back(owner->id());
                   }));
+}
+
+Status NodeService::EndNow(SandboxOwner& owner, Lifecycle to, const std::string& reason) {
+  if (to == Lifecycle::kStopping) return owner.Stop(reason, kDaemon);
+  return owner.End(to == Lifecycle::kFailed ? WithoutProcesses(owner.id(), owner.storage()) : to, reason, kDaemon);
 }
 
 void NodeService::ForgetOld() {

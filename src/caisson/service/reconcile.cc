@@ -11,6 +11,7 @@ namespace {
 using sandbox::Lifecycle;
 
 bool IsOver(const std::string& state) { return state == "deleted" || state == "failed"; }
+bool HasNoProcesses(const std::string& state) { return IsOver(state) || state == "stopped"; }
 
 std::vector<state::CommandRecord> CommandsOf(const SandboxId& id, const std::vector<state::CommandRecord>& all) {
   std::vector<state::CommandRecord> own;
@@ -41,7 +42,7 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   sandbox::Sandbox& box = **survivor.sandbox;
   auto record = node_.database.GetSandbox(survivor.id);
   if (!record && record.error().code() != Code::kNotFound) return Fail(std::move(record).error());
-  if (!record || IsOver(record->state)) return box.Destroy();  // nobody knows it any more
+  if (!record || HasNoProcesses(record->state)) return box.Destroy();  // nobody knows it any more
   CAISSON_TRY(Settings settings, ReadSettings(record->spec));
   const Lifecycle state = box.is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
   const std::string name(sandbox::LifecycleName(state));
@@ -64,14 +65,43 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
                                                                         .settings = std::move(settings),
                                                                         .idle_timeout = record->idle_timeout,
                                                                         .used_lifetime = used,
+                                                                        .on_end = OnEndOf(*record),
                                                                         .state = state},
                                               *std::move(survivor.sandbox));
   owners_.emplace(survivor.id, owner);
   if (const Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended)); !taken) {
-    (void)owner->End(Lifecycle::kFailed, "it could not be taken over: " + taken.error().message(), kDaemon);
+    (void)owner->End(WithoutProcesses(survivor.id, owner->storage()),
+                     "it could not be taken over: " + taken.error().message(), kDaemon);
     Forget(survivor.id);
   }
   return {};
+}
+
+Lifecycle NodeService::WithoutProcesses(const SandboxId& id, plan::Storage storage) const {
+  const auto kept = node_.sandboxes.HasKept(id, storage);
+  return kept && *kept ? Lifecycle::kStopped : Lifecycle::kFailed;
+}
+
+Status NodeService::RecordMissing(const state::SandboxRecord& record) {
+  state::StateChange change{
+      .id = record.id, .from = record.state, .to = {}, .at = Now(), .reason = {}, .deadline_at = {}, .also = {}};
+  CAISSON_TRY(const Settings settings, ReadSettings(record.spec));
+  if (record.state == "pending") {
+    (void)node_.sandboxes.Discard(record.id, settings.storage);
+    change.to = "deleted";
+    change.reason = "the daemon ended while it was made";
+    return RecordState(node_, change, kDaemon);
+  }
+  if (record.state == "stopped") {
+    const auto kept = node_.sandboxes.HasKept(record.id, settings.storage);
+    if (!kept || *kept) return {};
+    change.to = "failed";
+    change.reason = "the files that were kept of it are gone";
+    return RecordState(node_, change, kDaemon);
+  }
+  change.to = sandbox::LifecycleName(WithoutProcesses(record.id, settings.storage));
+  change.reason = "it ended while no daemon had it";
+  return RecordState(node_, change, kDaemon);
 }
 
 Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_ended) {
@@ -80,16 +110,7 @@ Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_e
     CAISSON_TRY(const state::SandboxPage page, node_.database.ListSandboxes(filter));
     for (const state::SandboxRecord& record : page.sandboxes) {
       if (IsOver(record.state) || owners_.contains(record.id)) continue;
-      const bool was_made = record.state != "pending";
-      const state::StateChange change{
-          .id = record.id,
-          .from = record.state,
-          .to = was_made ? "failed" : "deleted",
-          .at = Now(),
-          .reason = was_made ? "it ended while no daemon had it" : "the daemon ended while it was made",
-          .deadline_at = {},
-          .also = {}};
-      CAISSON_CHECK_OK(RecordState(node_, change, kDaemon));
+      CAISSON_CHECK_OK(RecordMissing(record));
     }
     if (!page.next_cursor) break;
     filter.cursor = page.next_cursor;

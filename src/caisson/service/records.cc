@@ -191,6 +191,10 @@ std::string WriteSummary(const sandbox::Outcome& outcome) {
 
 std::string_view OnEndName(OnEnd on_end) { return on_end == OnEnd::kKeep ? "keep" : "delete"; }
 
+OnEnd OnEndOf(const state::SandboxRecord& record) {
+  return record.on_end == OnEndName(OnEnd::kKeep) ? OnEnd::kKeep : OnEnd::kDelete;
+}
+
 Result<SandboxInfo> InfoOf(const state::SandboxRecord& record) {
   CAISSON_TRY(Settings settings, ReadSettings(record.spec));
   const auto lifecycle = sandbox::ParseLifecycle(record.state);
@@ -207,7 +211,7 @@ Result<SandboxInfo> InfoOf(const state::SandboxRecord& record) {
                      .workspace = std::move(settings.workspace),
                      .workspace_mode = settings.workspace_mode,
                      .env = std::move(settings.env),
-                     .on_end = record.on_end == OnEndName(OnEnd::kKeep) ? OnEnd::kKeep : OnEnd::kDelete,
+                     .on_end = OnEndOf(record),
                      .idle_timeout = record.idle_timeout,
                      .max_lifetime = settings.max_lifetime,
                      .created_at = record.created_at,

@@ -49,6 +49,7 @@ Result<StoredResult> ReadResult(std::string_view bytes);
 std::string WriteSummary(const sandbox::Outcome& outcome);
 
 std::string_view OnEndName(OnEnd on_end);
+OnEnd OnEndOf(const state::SandboxRecord& record);
 // Of a record: what interfaces call a sandbox, less what only its owner knows.
 Result<SandboxInfo> InfoOf(const state::SandboxRecord& record);
 // The same of a command. Its result is not needed.

@@ -18,6 +18,8 @@ constexpr seconds kFreezePatience{5};
 // Longer than anything that is done in a sandbox without waiting for a program of it.
 constexpr seconds kLifePatience{15};
 constexpr seconds kEndPatience{5};
+// All that a sandbox has written, on a disk that others use too.
+constexpr seconds kStopPatience{300};
 // A result that finds no room is not given up at once.
 constexpr int kRecordAttempts = 5;
 constexpr milliseconds kRecordPause{200};
@@ -51,6 +53,7 @@ SandboxOwner::~SandboxOwner() {
 }
 
 Result<std::shared_lock<std::shared_timed_mutex>> SandboxOwner::Enter() {
+  if (is_ending_) return Fail(IsIn(Lifecycle::kStopping));
   std::shared_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy changing its state").Retryable());
   if (state_ != Lifecycle::kRunning || is_ending_) return Fail(IsIn(is_ending_ ? Lifecycle::kStopping : state_.load()));
@@ -269,6 +272,38 @@ Status SandboxOwner::Resume(const Caller& caller) {
   return ChangeState(Lifecycle::kRunning, {}, caller.name);
 }
 
+Status SandboxOwner::CheckMayStop(const Settings& settings) {
+  const auto refuse = [](const char* why) {
+    return Fail(Error(Code::kUnsupported, "the sandbox cannot be stopped and started again")
+                    .Because(why)
+                    .Remedy("pause it, or make one of storage btrfs or directory with a copy of its workspace"));
+  };
+  if (settings.storage == plan::Storage::kTmpfs) return refuse("its files are in memory");
+  const bool uses_host = settings.image != "host" || settings.workspace_mode == plan::WorkspaceMode::kReadOnly ||
+                         settings.workspace_mode == plan::WorkspaceMode::kReadWrite;
+  return uses_host ? refuse("it uses a folder of the host, which only its caller may open") : Status();
+}
+
+Status SandboxOwner::Stop(const std::string& reason, const std::string& caller) {
+  CAISSON_CHECK_OK(CheckMayStop(description_.settings));
+  std::string why = reason;
+  {
+    const std::unique_lock lock(life_, kLifePatience);
+    if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+    const Lifecycle before = state_;
+    CAISSON_CHECK_OK(ChangeState(Lifecycle::kStopping, reason, caller, kStopPatience));
+    // Most of it, and what can fail, while it still lives.
+    if (Status kept = box_->KeepFiles(); !kept) {
+      CAISSON_CHECK_OK(ChangeState(before, "it could not be stopped: " + kept.error().message(), caller));
+      return kept;
+    }
+    is_ending_ = true;
+    box_->KillAll();
+    if (const Status rest = box_->KeepFiles(); !rest) why += "; its last writes may be lost: " + rest.error().message();
+  }
+  return End(Lifecycle::kStopped, why, caller);
+}
+
 Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::string& caller) {
   is_ending_ = true;
   // Whoever waits for something inside is let go.
@@ -287,6 +322,7 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
     is_gone_ = true;
   }
   if (state_ == to || state_ == Lifecycle::kDeleted) return {};
+  if (to == Lifecycle::kDeleted) CAISSON_CHECK_OK(node_.sandboxes.Discard(id(), storage()));
   return ChangeState(to, reason, caller);
 }
 

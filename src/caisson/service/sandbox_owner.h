@@ -30,6 +30,7 @@ class SandboxOwner {
     Settings settings;
     std::optional<std::chrono::milliseconds> idle_timeout;
     std::chrono::milliseconds used_lifetime{};
+    OnEnd on_end = OnEnd::kDelete;
     sandbox::Lifecycle state = sandbox::Lifecycle::kRunning;
   };
   SandboxOwner(Node& node, Description description, std::unique_ptr<sandbox::Sandbox> box);
@@ -39,12 +40,14 @@ class SandboxOwner {
   SandboxOwner& operator=(const SandboxOwner&) = delete;
 
   const SandboxId& id() const { return description_.id; }
+  plan::Storage storage() const { return description_.settings.storage; }
+  OnEnd on_end() const { return description_.on_end; }
   sandbox::Lifecycle state() const { return state_; }
   // Somebody is ending it, or has: nothing is left of it then but, when that failed, to record it.
   bool is_ending() const { return is_ending_; }
   bool is_gone() const { return is_gone_; }
 
-  // Of one that is pending: it runs from now on.
+  // Of one that is pending, or comes back with its files: it runs from now on.
   Status Begin(const std::string& caller);
   // After a takeover: goes on with its commands. Of those that the launcher does not know the end is recorded.
   Status TakeCommands(const std::vector<state::CommandRecord>& not_ended);
@@ -56,8 +59,13 @@ class SandboxOwner {
 
   Status Pause(const Caller& caller);
   Status Resume(const Caller& caller);
-  // Ends every process and removes its files. Whatever hangs in it is killed first. `to`: kDeleted or kFailed.
-  // Idempotent.
+  // Keeps its files and ends every process: kStopped. What cannot be kept goes on as it was. Errors: kUnsupported;
+  // kConflict.
+  Status Stop(const std::string& reason, const std::string& caller);
+  // Whether that can be done to a sandbox like this.
+  static Status CheckMayStop(const Settings& settings);
+  // Ends every process, and with kDeleted removes its files; whatever hangs in it is killed first. `to`: kDeleted,
+  // kFailed, or kStopped when its files were kept. Idempotent.
   Status End(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
 
   // Runs `work` while the state cannot change. Errors: kConflict unless it is running, and of work that the end of the
