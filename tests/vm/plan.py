@@ -111,7 +111,7 @@ LEFT_OUT = {
     r"(api|base|cli|client|daemon|hint|http|plan|proto|backend|rest|sandbox|service|state|bench|demo|fuzz|wire)[.].*":
         "the kernel has no part in it",
     r"launcher[.](door|launch_request|succession)_test": "sockets and books, for which the kernel does not matter",
-    r"storage[.]kept_record_test": "the kernel has no part in it",
+    r"storage[.](kept_record|returning_layer)_test": "the kernel has no part in it",
     r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
     r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
     r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,
