@@ -31,7 +31,7 @@ Workers::~Workers() {
 }
 
 Result<Workers::Ticket> Workers::Submit(std::string key, std::function<void()> work) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto known = uses_.find(key);
   const Use use = known == uses_.end() ? Use{} : known->second;
   const bool has_thread = free_ > queue_.size() && (key.empty() || use.running + use.waiting < limits_.threads_of_one);
@@ -40,9 +40,11 @@ Result<Workers::Ticket> Workers::Submit(std::string key, std::function<void()> w
     return Fail(NoRoom("too many calls wait for this sandbox"));
   }
   ++uses_[key].waiting;
-  queue_.push_back({++last_, std::move(key), std::move(work)});
-  changed_.notify_all();
-  return last_;
+  const Ticket ticket = ++last_;
+  queue_.push_back({ticket, std::move(key), std::move(work)});
+  lock.unlock();
+  changed_.notify_one();
+  return ticket;
 }
 
 bool Workers::Withdraw(Ticket ticket) {
@@ -84,7 +86,7 @@ void Workers::RunCalls() {
     lock.lock();
     ++free_;
     Leave(call.key, &Use::running);
-    changed_.notify_all();
+    // The end of one call lets at most one that waits begin: this thread looks for it, and nobody is woken.
   }
 }
 
