@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "vm"))
+sys.path.insert(2, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "vm" / "guest"))
 import judge
 import lint_child
 import lint_layers
@@ -19,6 +20,7 @@ import lint_plan
 import lint_protections
 import lint_size
 import plan
+import run_job
 import test_summary
 
 
@@ -250,6 +252,26 @@ class MachinePlan(unittest.TestCase):
 
     def test_finds_a_step_that_is_there_twice(self):
         self.assertIn("planned twice", self.problems(["os.a"], ["os.a", "os.a"], {})[0])
+
+
+    def test_finds_what_sets_the_clock_of_the_host_or_is_not_there(self):
+        clock, other = (plan.Step(f"integration.node_{name}", sets_the_clock=True) for name in ("clock", "no_such"))
+        self.assertEqual(lint_plan.problems([], [clock], {}, self.SKIPS), [])
+        self.assertIn("sets the clock", lint_plan.problems([clock.test], [clock], {}, self.SKIPS)[0])
+        self.assertIn("which is no test", lint_plan.problems([], [other], {}, self.SKIPS)[0])
+
+
+class MachineCases(Tree):
+    def test_reads_what_unittest_writes(self):
+        script = self.write("some_test.py", "import unittest\n\nclass Some(unittest.TestCase):\n"
+                            "    def test_a(self):\n        pass\n\n    def test_b(self):\n        self.fail('why')\n\n"
+                            "    def test_c(self):\n        self.skipTest('too old')\n\nunittest.main()\n")
+        output = subprocess.run([sys.executable, "-B", script, "-v"], capture_output=True, text=True, check=False).stderr
+        passed, failed, skipped = run_job.read_lines_of_unittest(output)
+        self.assertEqual(passed, {"name": "Some.test_a", "result": "passed", "text": ""})
+        self.assertEqual((failed["name"], failed["result"]), ("Some.test_b", "failed"))
+        self.assertIn("AssertionError: why", failed["text"])
+        self.assertEqual(skipped, {"name": "Some.test_c", "result": "skipped", "text": "too old"})
 
 
 class MachineJudge(unittest.TestCase):

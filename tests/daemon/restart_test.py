@@ -45,6 +45,35 @@ class Restart(unittest.TestCase):
             one.post(f"/v1/sandboxes/{boxes[1]}:resume")
             self.assertEqual(one.script(boxes[1], "echo back")["stdout"], "back\n")
 
+    def test_a_lifetime_goes_on_over_daemons_and_stands_in_a_pause(self):
+        with Node() as one:
+            box, paused = one.create(max_lifetime_ms=9000), one.create(max_lifetime_ms=9000)
+            one.post(f"/v1/sandboxes/{paused}:pause")
+            await_over(one, one.create(max_lifetime_ms=3000))
+            one.kill()
+            one.start()
+            # Had the new daemon begun anew, this one would end before.
+            await_over(one, one.create(max_lifetime_ms=7000))
+            self.assertEqual((one.inspect(box)["state"], one.inspect(box)["reason"]), ("deleted", "max_lifetime"))
+            self.assertEqual(one.inspect(paused)["state"], "paused")
+            self.assertEqual(one.post(f"/v1/sandboxes/{paused}:resume")["state"], "running")
+            self.assertEqual(one.script(paused, "echo fine")["stdout"], "fine\n")
+
+    def test_limits_hold_with_the_next_daemon_too(self):
+        with Node() as one:
+            box = one.create(memory_bytes=64 << 20, pids=20, disk_bytes=8 << 20)
+            for _ in range(2):
+                result = one.run(box, "tail", "/dev/zero")
+                self.assertEqual(result["outcome"], "out_of_memory")
+                # Not bash, which tries again and again. What runs on would be in the way of what follows.
+                result = one.run(box, "sh", "-c", "trap 'kill 0' EXIT; for i in $(seq 30); do sleep 100 & done")
+                self.assertIn("Cannot fork", result["stderr"])
+                result = one.script(box, "head -c 20000000 /dev/zero > large; echo $?; rm large")
+                self.assertIn("No space left", result["stderr"])
+                self.assertEqual(one.script(box, "echo fine")["stdout"], "fine\n")
+                one.kill()
+                one.start()
+
     def test_a_killed_guest_fails_its_sandbox_alone(self):
         with Node() as one:
             victim, other = one.create(), one.create()
@@ -132,6 +161,11 @@ class Restart(unittest.TestCase):
                 for command, expected in commands.items():
                     result = one.await_end(box, command)
                     self.assertEqual((result["outcome"], result["stdout"]), ("exited", expected), (box, command))
+
+
+def await_over(one, box):
+    left = node.await_none(lambda: one.inspect(box)["state"] != "deleted", 60)
+    assert not left, one.inspect(box)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ GUEST = pathlib.Path(__file__).resolve().parent / "guest"
 # What the tests start, inside a sandbox or beside it; what these depend on comes along.
 PACKAGES = ("bash", "bsdutils", "btrfs-progs", "bubblewrap", "coreutils", "dash", "diffutils", "findutils", "gawk|mawk",
             "gcc", "git", "grep", "gzip", "hostname", "libc6-dev", "libcap2-bin", "libstdc++6", "login", "make", "mount",
-            "passwd", "patch", "perl-base", "procps", "python3", "rsync", "sed", "tar", "util-linux")
+            "passwd", "patch", "perl-base", "procps", "python3", "python3-jsonschema", "python3-yaml",
+            "rsync", "sed", "tar", "util-linux")
 LEFT_OUT = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/locale/", "/usr/share/lintian/",
             "/usr/share/perl/", "/usr/lib/x86_64-linux-gnu/perl/", "/usr/lib/x86_64-linux-gnu/gconv/", "/boot/", "/var/",
             "/etc/init.d/", "/etc/cron", "/usr/lib/systemd/", "/lib/systemd/")

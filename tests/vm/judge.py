@@ -39,7 +39,7 @@ def problems_of_cases(kernel, step, report):
         problems.append(f"killed after {step.seconds} s; its output ends with:\n{report['output']}")
     elif report["status"] != 0 and not problems:
         problems.append(f"ended with {report['status']}; its output ends with:\n{report['output']}")
-    elif step.is_google_test and not report["cases"]:
+    elif step.has_cases and not report["cases"]:
         problems.append("no case ran")
     return problems
 
@@ -64,7 +64,7 @@ class Judge:
             found = problems_of_cases(self.kernel, step, report)
             skipped = [case["name"] for case in report["cases"] if case["result"] == "skipped"]
             self.results.append({"step": step.name, "part": step.part, "passed": not found, "skipped": skipped})
-            cases = f"{len(report['cases']) - len(skipped)} cases, " if step.is_google_test else ""
+            cases = f"{len(report['cases']) - len(skipped)} cases, " if step.has_cases else ""
             self.tell(step.name, found, f"{cases}{used - self.began_at:.1f} s of the processor")
             for name in skipped:
                 print(f"       not on this kernel: {name}")

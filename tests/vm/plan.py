@@ -36,8 +36,9 @@ SKIPS = {
 @dataclasses.dataclass(frozen=True)
 class Step:
     test: str  # as ctest names it
-    part: str = "*"  # a filter of GoogleTest
+    part: str = "*"  # a filter of GoogleTest; of a script: patterns of unittest, ":" between them
     delegation: bool = True  # whether cgroup2 is mounted with nsdelegate
+    sets_the_clock: bool = False  # so that it runs nowhere else, and ctest does not have it
     kernels: tuple = KERNELS
     seconds: int = 300  # of the machine's time: a hang, not a measure
 
@@ -51,7 +52,18 @@ class Step:
 
     @property
     def is_google_test(self):
-        return not self.test.startswith("escape.")
+        return not self.test.startswith("escape.") and self.script is None
+
+    @property
+    def script(self):
+        """The name of the file in tests/daemon, of a test that is one."""
+        prefix = "integration.node_"
+        return f"{self.test.removeprefix(prefix)}_test.py" if self.test.startswith(prefix) else None
+
+    @property
+    def has_cases(self):
+        """Whether it tells what became of each."""
+        return self.is_google_test or self.script is not None
 
 
 def steps_of(kernel):
@@ -95,6 +107,10 @@ STEPS = (
     Step("integration.keep", "*ShowsWhatChanged/btrfs:*IsNobodysLeftOver/btrfs"),
     Step("integration.lifecycle", "*AKilledLauncher*:*TheEngineHolds*:*TheStorageProcess*"),
     Step("integration.takeover"),
+    Step("integration.node_lifecycle"),
+    Step("integration.node_restart", "*a_long_command*:*ends_and_comes_back*:*limits_hold*:*a_killed_guest*:*without*"),
+    Step("integration.node_hostile", "*goes_away*:*stuck_sandbox*:*no_request*", kernels=OLDER),
+    Step("integration.node_clock", sets_the_clock=True, kernels=NEWER),
     Step("integration.changes_run", "*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:*WriteThroughAMapping_*",
          kernels=OLDER),
     Step("integration.changes_library", "*AreThoseOfOneCommand/*:*ThroughAMapping/*"),
@@ -123,6 +139,5 @@ LEFT_OUT = {
     r"integration[.]canaries": "tests the tests' own canaries, which live beside every test here too",
     r"integration[.]demo": "shows what the others test",
     r"integration[.]host_state": "tests the tests' own count of left-overs",
-    r"integration[.]node_.*": "needs packages of Python that the machine does not have; integration.takeover stands for it",
     r"integration[.]real_work": "projects that the machine does not have",
 }

@@ -5,14 +5,19 @@ from kernels import ROOT, Missing
 HOME = "/opt/caisson"
 PATH = f"{HOME}/bin:{HOME}/tests"
 ESCAPE_SUITE = ROOT / "tests" / "escape"
+# The tests of the daemon find each other, the document of its interface and the example where they lie in the sources.
+DAEMON_SUITE = ("api/openapi.yaml", "examples/http/session.py", "tests/http/openapi_check.py")
 
 
 def of_build(tests=None):
     """{place below HOME: file}: the programs, the escape suite, and the test programs named, without names all."""
     build = ROOT / "build"
-    found = {f"bin/{name}": build / "bin" / name for name in ("caisson", "caisson-launcher", "escape_probe")}
+    found = {f"bin/{name}": build / "bin" / name
+             for name in ("caisson", "caisson-daemon", "caisson-launcher", "escape_probe")}
     found |= {f"escape/{file.name}": file for file in ESCAPE_SUITE.iterdir() if file.suffix == ".py"
               or file.name == "expectations.txt"}
+    found |= {name: ROOT / name for name in DAEMON_SUITE}
+    found |= {f"tests/daemon/{file.name}": file for file in (ROOT / "tests" / "daemon").glob("*.py")}
     folder = build / "dev" / "tests"
     names = [file.name for file in folder.iterdir() if file.is_file()] if tests is None else tests
     found |= {f"tests/{name}": folder / name for name in names}

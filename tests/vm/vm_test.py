@@ -31,10 +31,14 @@ def job(steps):
             side = {"control": "outside"}.get(subject, subject)
             command = ["python3", f"{programs.HOME}/escape/escape_test.py", "--probe",
                        f"{programs.HOME}/bin/escape_probe", "--side", side]
+        elif step.script is not None:
+            patterns = [] if step.part == "*" else [word for part in step.part.split(":") for word in ("-k", part)]
+            command = ["python3", "-B", f"{programs.HOME}/tests/daemon/{step.script}", "-v", *patterns]
         else:
             command = [f"{programs.HOME}/tests/{step.program}"]
         told.append({"name": step.name, "command": command, "seconds": step.seconds, "delegation": step.delegation,
-                      "environment": {"GTEST_FILTER": step.part}})
+                      "environment": {"GTEST_FILTER": step.part,
+                                      "CAISSON_MAY_SET_THE_CLOCK": "1" if step.sets_the_clock else "0"}})
     return told
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "caisson/service/lifetime.h"
 #include "caisson/service/node_service.h"
 
 namespace caisson::service {
@@ -46,19 +47,21 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   CAISSON_TRY(Settings settings, ReadSettings(record->spec));
   const Lifecycle state = box.is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
   const std::string name(sandbox::LifecycleName(state));
-  if (record->state != name) {
+  const Instant now{std::chrono::steady_clock::now(), Now()};
+  const auto used = UsedLifetime(*record, now.time);
+  const auto clock = state == Lifecycle::kRunning ? LifetimeClock::kRuns : LifetimeClock::kStands;
+  const state::SandboxUpdate lifetime = LifetimeUpdate(used, settings.max_lifetime, clock, now);
+  if (record->state == name) {
+    CAISSON_CHECK_OK(node_.database.UpdateSandbox(survivor.id, lifetime));
+  } else {
     const state::StateChange change{.id = survivor.id,
                                     .from = record->state,
                                     .to = name,
-                                    .at = Now(),
+                                    .at = now.time_of_day,
                                     .reason = "as the daemon found it when it started; it had been " + record->state,
                                     .deadline_at = {},
-                                    .also = {}};
+                                    .also = lifetime};
     CAISSON_CHECK_OK(RecordState(node_, change, kDaemon));
-  }
-  auto used = record->used_lifetime;
-  if (state == Lifecycle::kRunning && record->expires_at && settings.max_lifetime) {
-    used = *settings.max_lifetime - std::chrono::milliseconds(*record->expires_at - Now());
   }
   auto owner = std::make_shared<SandboxOwner>(node_,
                                               SandboxOwner::Description{.id = survivor.id,

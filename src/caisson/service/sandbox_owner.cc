@@ -5,6 +5,7 @@
 
 #include "caisson/hint/hint.h"
 #include "caisson/sandbox/command_output.h"
+#include "caisson/service/lifetime.h"
 
 namespace caisson::service {
 namespace {
@@ -67,16 +68,13 @@ Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const 
   const Lifecycle from = state_;
   if (!sandbox::MayFollow(from, to)) return Fail(IsIn(from));
   const auto now = Clock::now();
-  const UnixMs at = Now();
+  const Instant at{now, Now()};
   milliseconds used = description_.used_lifetime;
   if (from == Lifecycle::kRunning) used += duration_cast<milliseconds>(now - running_since_.load());
-  state::StateChange change{.id = id(), .from = NameOf(from), .to = NameOf(to), .at = at, .reason = reason};
-  if (deadline) change.deadline_at = at + deadline->count();
-  change.also.used_lifetime = used;
-  change.also.expires_at.emplace();
-  if (to == Lifecycle::kRunning && description_.settings.max_lifetime) {
-    change.also.expires_at = at + (*description_.settings.max_lifetime - used).count();
-  }
+  state::StateChange change{.id = id(), .from = NameOf(from), .to = NameOf(to), .at = at.time_of_day, .reason = reason};
+  if (deadline) change.deadline_at = at.time_of_day + deadline->count();
+  const auto clock = to == Lifecycle::kRunning ? LifetimeClock::kRuns : LifetimeClock::kStands;
+  change.also = LifetimeUpdate(used, description_.settings.max_lifetime, clock, at);
   CAISSON_CHECK_OK(RecordState(node_, change, caller));
   description_.used_lifetime = used;
   if (to == Lifecycle::kRunning) running_since_ = now;

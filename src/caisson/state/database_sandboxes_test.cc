@@ -44,6 +44,7 @@ TEST_F(DatabaseSandboxes, ARecordComesBackAsItWas) {
   record.expires_at = 4;
   record.idle_timeout = std::chrono::minutes(15);
   record.used_lifetime = std::chrono::milliseconds(77);
+  record.running_since = std::chrono::milliseconds(78);
   record.last_active_at = 6;
   record.last_step = 9'223'372'036'854'775'807U;
   record.launcher = std::string("\0pid 12", 7);
@@ -63,6 +64,7 @@ TEST_F(DatabaseSandboxes, ARecordComesBackAsItWas) {
   EXPECT_EQ(read.expires_at, record.expires_at);
   EXPECT_EQ(read.idle_timeout, record.idle_timeout);
   EXPECT_EQ(read.used_lifetime, record.used_lifetime);
+  EXPECT_EQ(read.running_since, record.running_since);
   EXPECT_EQ(read.last_active_at, record.last_active_at);
   EXPECT_EQ(read.last_step, record.last_step);
   EXPECT_EQ(read.launcher, record.launcher);
@@ -72,7 +74,7 @@ TEST_F(DatabaseSandboxes, ARecordComesBackAsItWas) {
 TEST_F(DatabaseSandboxes, WhatIsAbsentStaysAbsent) {
   const SandboxId id = AddSandbox(*database_);
   const SandboxRecord read = Get(id);
-  EXPECT_FALSE(read.name || read.deadline_at || read.expires_at || read.idle_timeout);
+  EXPECT_FALSE(read.name || read.deadline_at || read.expires_at || read.idle_timeout || read.running_since);
   EXPECT_TRUE(read.labels.empty());
 }
 
@@ -159,21 +161,25 @@ TEST_F(DatabaseSandboxes, AnUpdateChangesWhatItHoldsAndNothingElse) {
   record.labels = {{"a", "1"}};
   record.launcher = "old";
   record.expires_at = 7;
+  record.running_since = std::chrono::milliseconds(8);
   ASSERT_TRUE(Add(record));
   ASSERT_TRUE(database_->UpdateSandbox(record.id, {.last_active_at = 500}));
   EXPECT_EQ(Get(record.id).last_active_at, 500);
   EXPECT_EQ(Get(record.id).launcher, "old");
   EXPECT_EQ(Get(record.id).expires_at, 7);
+  EXPECT_EQ(Get(record.id).running_since, std::chrono::milliseconds(8));
   EXPECT_EQ(Get(record.id).labels, record.labels);
 
   SandboxUpdate update;
   update.launcher = "";
   update.expires_at.emplace();
+  update.running_since.emplace();
   update.used_lifetime = std::chrono::seconds(1);
   update.labels = {{"b", "2"}, {"c", "3"}};
   ASSERT_TRUE(database_->UpdateSandbox(record.id, update));
   EXPECT_EQ(Get(record.id).launcher, "");
   EXPECT_FALSE(Get(record.id).expires_at);
+  EXPECT_FALSE(Get(record.id).running_since);
   EXPECT_EQ(Get(record.id).used_lifetime, std::chrono::seconds(1));
   EXPECT_EQ(Get(record.id).labels, *update.labels);
   ExpectCode(database_->UpdateSandbox(SandboxId::Random(), update), Code::kNotFound);

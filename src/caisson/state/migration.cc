@@ -93,7 +93,12 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 )sql";
 
-constexpr std::array<Migration, 4> kAll = {{{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}}};
+// A time of day is no measure of a lifetime: it can be set.
+constexpr const char* kLifetimes = R"sql(
+ALTER TABLE sandboxes ADD COLUMN running_since_ms INTEGER;
+)sql";
+
+constexpr std::array<Migration, 5> kAll = {{{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}}};
 
 }  // namespace
 

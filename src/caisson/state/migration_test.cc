@@ -18,7 +18,7 @@ std::unique_ptr<Connection> Connect(const DataFolder& folder) {
 constexpr const char* kSandboxId = "sb_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 // Rows as a program of each version wrote them: what version N + 1 of the tables finds.
-constexpr std::array<const char*, 4> kRowsOfVersion = {
+constexpr std::array<const char*, 5> kRowsOfVersion = {
     R"sql(
       INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, idle_timeout_ms, used_lifetime_ms,
                              last_active_at, last_step, launcher, on_end)
@@ -36,6 +36,8 @@ constexpr std::array<const char*, 4> kRowsOfVersion = {
     R"sql(
       INSERT INTO idempotency_keys (caller, key, request_sha256, sandbox, created_at)
         VALUES ('uid 0', 'old', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10))sql",
+    R"sql(
+      UPDATE sandboxes SET running_since_ms = 11)sql",
 };
 
 TEST(Migration, EveryVersionHasRowsHere) { EXPECT_EQ(kRowsOfVersion.size(), AllMigrations().size()); }
@@ -67,6 +69,7 @@ TEST_P(OlderDatabase, KeepsWhatItHeld) {
     EXPECT_EQ((*sandbox)->labels.at("k"), "v");
     EXPECT_EQ((*sandbox)->spec, "\x01");
     EXPECT_EQ((*sandbox)->idle_timeout, std::chrono::seconds(1));
+    EXPECT_EQ((*sandbox)->running_since.has_value(), version >= 5);
     const auto step = database->InsertCommand(SomeCommand((*sandbox)->id, "cm_new"), "running");
     ASSERT_TRUE(step) << Words(step.error());
     EXPECT_EQ(*step, version >= 2 ? 2U : 1U);

@@ -28,7 +28,9 @@ struct SandboxRecord {
   std::optional<UnixMs> deadline_at = {};  // when the present state has lasted too long
   std::optional<UnixMs> expires_at = {};
   std::optional<std::chrono::milliseconds> idle_timeout = {};
-  std::chrono::milliseconds used_lifetime{};  // up to the last time its clock stood
+  std::chrono::milliseconds used_lifetime{};  // up to running_since
+  // On CLOCK_MONOTONIC of the boot that it lives in; absent: its clock stands.
+  std::optional<std::chrono::milliseconds> running_since = {};
   UnixMs last_active_at = 0;
   std::uint64_t last_step = 0;  // given to its newest command; 0: it had none
   std::string launcher = {};    // opaque: how to find the process that holds it again
@@ -40,6 +42,7 @@ struct SandboxUpdate {
   std::optional<std::string> launcher = {};
   std::optional<std::optional<UnixMs>> expires_at = {};  // an empty one inside removes it
   std::optional<std::chrono::milliseconds> used_lifetime = {};
+  std::optional<std::optional<std::chrono::milliseconds>> running_since = {};  // the same
   std::optional<UnixMs> last_active_at = {};
   std::optional<std::map<std::string, std::string>> labels = {};  // all of them
 };

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kColumns =
     "SELECT id, name, state, reason, (SELECT spec FROM sandbox_specs WHERE sandbox = id), created_at, changed_at, "
     "deadline_at, expires_at, idle_timeout_ms, "
-    "used_lifetime_ms, last_active_at, last_step, launcher, on_end FROM sandboxes ";
+    "used_lifetime_ms, last_active_at, last_step, launcher, on_end, running_since_ms FROM sandboxes ";
 
 // The place of every label of the longest filter: an unused one is NULL. One statement serves every filter.
 std::string ListStatement(const char* which_states) {
@@ -52,8 +52,8 @@ Result<SandboxTable> SandboxTable::Prepare(const Connection& connection) {
   const std::pair<Statement*, std::string> statements[] = {
       {&table.insert_,
        "INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, deadline_at, expires_at, "
-       "idle_timeout_ms, used_lifetime_ms, last_active_at, last_step, launcher, on_end) "
-       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"},
+       "idle_timeout_ms, used_lifetime_ms, last_active_at, last_step, launcher, on_end, running_since_ms) "
+       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"},
       {&table.insert_spec_, "INSERT INTO sandbox_specs (sandbox, spec) VALUES (?1, ?2)"},
       {&table.insert_label_, "INSERT INTO sandbox_labels (sandbox, key, value) VALUES (?1, ?2, ?3)"},
       {&table.delete_labels_, "DELETE FROM sandbox_labels WHERE sandbox = ?1"},
@@ -67,7 +67,8 @@ Result<SandboxTable> SandboxTable::Prepare(const Connection& connection) {
       {&table.list_state_, ListStatement("state = ?1")},
       {&table.update_,
        "UPDATE sandboxes SET launcher = ifnull(?2, launcher), expires_at = iif(?3, ?4, expires_at), "
-       "used_lifetime_ms = ifnull(?5, used_lifetime_ms), last_active_at = ifnull(?6, last_active_at) WHERE id = ?1"},
+       "used_lifetime_ms = ifnull(?5, used_lifetime_ms), last_active_at = ifnull(?6, last_active_at), "
+       "running_since_ms = iif(?7, ?8, running_since_ms) WHERE id = ?1"},
       {&table.change_state_,
        "UPDATE sandboxes SET state = ?3, reason = ?4, changed_at = ?5, deadline_at = ?6 WHERE id = ?1 AND state = ?2"},
       {&table.take_step_,
@@ -102,7 +103,7 @@ Status SandboxTable::Insert(const SandboxRecord& record) {
   {
     Query insert(insert_, record.id.text(), record.name, record.state, record.reason, record.created_at,
                  record.changed_at, record.deadline_at, record.expires_at, record.idle_timeout, record.used_lifetime,
-                 record.last_active_at, record.last_step, Blob{record.launcher}, record.on_end);
+                 record.last_active_at, record.last_step, Blob{record.launcher}, record.on_end, record.running_since);
     CAISSON_CHECK_OK(insert.Run());
   }
   CAISSON_CHECK_OK(Query(insert_spec_, record.id.text(), Blob{record.spec}).Run());
@@ -125,7 +126,7 @@ Result<SandboxRecord> SandboxTable::ReadRow(const Query& row) {
   SandboxRecord record{.id = std::move(*parsed)};
   row.Read(id, record.name, record.state, record.reason, record.spec, record.created_at, record.changed_at,
            record.deadline_at, record.expires_at, record.idle_timeout, record.used_lifetime, record.last_active_at,
-           record.last_step, record.launcher, record.on_end);
+           record.last_step, record.launcher, record.on_end, record.running_since);
   Query labels(get_labels_, id);
   while (true) {
     CAISSON_TRY(const bool found, labels.Next());
@@ -195,7 +196,8 @@ Result<SandboxPage> SandboxTable::List(const SandboxFilter& filter) {
 Status SandboxTable::Update(const SandboxId& id, const SandboxUpdate& update) {
   {
     Query query(update_, id.text(), BlobOf(update.launcher), Flag(update.expires_at),
-                update.expires_at.value_or(std::nullopt), update.used_lifetime, update.last_active_at);
+                update.expires_at.value_or(std::nullopt), update.used_lifetime, update.last_active_at,
+                Flag(update.running_since), update.running_since.value_or(std::nullopt));
     CAISSON_CHECK_OK(query.Run());
     if (query.Changed() == 0) return Fail(NoSandbox(id));
   }

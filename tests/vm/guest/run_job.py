@@ -23,6 +23,8 @@ OUTPUT = pathlib.Path("/run/output")
 OUTPUT_LIMIT = 12_000
 KERNEL_FAULT = re.compile(r"\bBUG: (?!soft lockup)|\bOops\b|general protection|\bWARNING: CPU|refcount_t")
 CGROUPS = "/sys/fs/cgroup"
+UNITTEST_CASE = re.compile(r"^(test_\w+) \(\w+[.](\w+)[.]\1\) [.]{3} (ok|FAIL|ERROR|skipped)(?: '(.*)')?$", re.MULTILINE)
+UNITTEST_FAILURE = re.compile(r"^(?:FAIL|ERROR): (test_\w+) .*\n-{70}\n(.*?)(?=^[=-]{70}$)", re.MULTILINE | re.DOTALL)
 
 
 def tell(**what):
@@ -58,6 +60,14 @@ def read_cases():
     return cases
 
 
+def read_lines_of_unittest(output):
+    """The same of what unittest writes when it is told -v."""
+    results = {"ok": "passed", "FAIL": "failed", "ERROR": "failed"}
+    failures = dict(UNITTEST_FAILURE.findall(output))
+    return [{"name": f"{group}.{name}", "result": results.get(result, "skipped"), "text": failures.get(name, reason)}
+            for name, group, result, reason in UNITTEST_CASE.findall(output)]
+
+
 def run(step):
     CASES.unlink(missing_ok=True)
     environment = {**os.environ, "CAISSON_BIN": str(HERE / "bin" / "caisson"), "GTEST_OUTPUT": f"xml:{CASES}",
@@ -74,8 +84,9 @@ def run(step):
     status = child.wait()
     in_time = limit.is_alive()
     limit.cancel()
-    output = OUTPUT.read_bytes()[-OUTPUT_LIMIT:].decode(errors="replace")
-    tell(end=step["name"], status=status if in_time else None, cases=read_cases(), output=output)
+    output = OUTPUT.read_bytes().decode(errors="replace")
+    cases = read_cases() or read_lines_of_unittest(output)
+    tell(end=step["name"], status=status if in_time else None, cases=cases, output=output[-OUTPUT_LIMIT:])
 
 
 def tell_faults_of_the_kernel():
