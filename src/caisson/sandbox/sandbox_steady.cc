@@ -36,8 +36,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::TakeOver(std::unique_ptr<backend::Inst
 }
 
 Result<Sandbox::Spooled> Sandbox::StartSpooled(const CommandSpec& spec, const std::string& id, Input input,
-                                               std::string_view stdin_bytes,
-                                               std::function<void(Result<CommandResult>)> on_end) {
+                                               std::string_view stdin_bytes, OnCommandEnd on_end) {
   if (stdin_bytes.size() > kMaxFirstInput) {
     return Fail(Error(Code::kInvalidArgument, "the command's first input is longer than 64 KiB")
                     .Remedy("leave the input open and write the rest to it"));

@@ -176,7 +176,7 @@ void SpooledCommand::Run() {
     // Nobody parks them any more. Whoever still writes to them learns that nobody reads.
     for (const std::size_t stream : {kOut, kErr}) state_->started.stdio[stream].Reset();
   }
-  on_end_(*std::move(result));
+  if (on_end_(*std::move(result)) == Recorded::kNo) return;
   (void)state_->instance->Unpark(*state_->started.leaf);
   state_->instance->Return(*std::move(state_->started.leaf));
   output_->Finish();

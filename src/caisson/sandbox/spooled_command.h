@@ -23,19 +23,17 @@ namespace caisson::sandbox {
 // it lies with the launcher, so that it outlives its engine. Thread-safe.
 class SpooledCommand {
  public:
-  // Called once, from the command's own thread, when it has ended and its output is complete: an Error when the sandbox
-  // ended under it. What must survive this engine is written down before it returns; only then is the command
-  // forgotten.
-  using OnEnd = std::function<void(Result<CommandResult>)>;
-
   // Of Sandbox: a command that has just started, or one that another engine started. `parked` says which, and since
   // when.
+  // `on_end` is called once, from the command's own thread, when it has ended and its output is complete: with an Error
+  // when the sandbox ended under it. What must survive this engine is written down before it returns. One whose end is
+  // not recorded stays with the launcher, for the next engine.
   struct Begin {
     std::unique_ptr<Command::State> state;
     std::shared_ptr<CommandOutput> output;  // also its readers'
     plan::ParkedCommand parked;
     bool is_frozen = false;
-    OnEnd on_end;
+    OnCommandEnd on_end;
   };
   explicit SpooledCommand(Begin begin);
   // Leaves the command running for the next engine, unless it has ended.
@@ -73,7 +71,7 @@ class SpooledCommand {
 
   std::unique_ptr<Command::State> state_;
   std::shared_ptr<CommandOutput> output_;  // also its readers'
-  OnEnd on_end_;
+  OnCommandEnd on_end_;
   std::array<bool, 3> at_end_{};  // the stream was read to its end; its pipe stays, to be parked with the others
 
   mutable std::mutex mutex_;  // what follows

@@ -164,6 +164,7 @@ class SpooledCommandTest : public testing::Test {
                                            .on_end = [this](Result<CommandResult> result) {
                                              had_ended_ = output_->Follow(~0ULL, ~0ULL)->Finished();
                                              result_.set_value(std::move(result));
+                                             return recorded_;
                                            }});
   }
   // The guest's last word.
@@ -206,6 +207,7 @@ class SpooledCommandTest : public testing::Test {
   std::shared_ptr<CommandOutput> output_;
   std::promise<Result<CommandResult>> result_;
   bool had_ended_ = true;
+  Recorded recorded_ = Recorded::kYes;
   std::optional<SpooledCommand> command_;
 };
 
@@ -227,6 +229,18 @@ TEST_F(SpooledCommandTest, EndsWithItsOutput) {
   command_.reset();
   EXPECT_TRUE(output_->Follow(3, 5)->Finished());
   EXPECT_TRUE(IsEmpty(leaf_kill_));
+}
+
+TEST_F(SpooledCommandTest, WhoseEndIsNotRecordedIsLeftToTheNextEngine) {
+  recorded_ = Recorded::kNo;
+  Begin();
+  SayEnd(3);
+  ASSERT_TRUE(Ended());
+  command_.reset();
+  instance_.reset();
+  link_.reset();
+  EXPECT_EQ(launcher_->Count(Verb::kUnpark), 0U);
+  EXPECT_FALSE(output_->Follow(0, 0)->Finished()) << "nobody is told of an end that is not recorded";
 }
 
 TEST_F(SpooledCommandTest, WithoutAWordOfItsEndItsSandboxHasEnded) {

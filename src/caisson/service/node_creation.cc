@@ -83,13 +83,13 @@ Result<std::optional<SandboxInfo>> NodeService::Repeated(const Caller& caller, c
   return info;
 }
 
-Status NodeService::Admit() {
+Status NodeService::Admit(const SandboxId& id) {
   const std::unique_lock lock(owners_mutex_);
   if (is_lost_) return Fail(Error(Code::kUnavailable, "the launcher has ended").Retryable());
-  if (owners_.size() + being_made_ >= node_.limits.sandboxes) {
+  if (owners_.size() + being_made_.size() >= node_.limits.sandboxes) {
     return Fail(NoCapacity("the node has as many sandboxes as it may", seconds(1)));
   }
-  ++being_made_;
+  being_made_.insert(id);
   return {};
 }
 
@@ -104,19 +104,44 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
   }
   CAISSON_TRY(auto repeated, Repeated(caller, request));
   if (repeated) return *std::move(repeated);
-  CAISSON_CHECK_OK(Admit());
   const SandboxId id = SandboxId::Random();
+  CAISSON_CHECK_OK(Admit(id));
   auto made = Make(caller, request, id);
   {
     const std::unique_lock lock(owners_mutex_);
-    --being_made_;
+    being_made_.erase(id);
   }
+  made_.notify_all();
   if (!made && made.error().code() == Code::kConflict && request.idempotency_key) {
     // Somebody was faster with the same key.
     CAISSON_TRY(repeated, Repeated(caller, request));
     if (repeated) return *std::move(repeated);
   }
   return made;
+}
+
+bool NodeService::AwaitMade(const SandboxId& id) {
+  std::shared_lock lock(owners_mutex_);
+  return made_.wait_for(lock, kMakePatience, [&] { return !being_made_.contains(id); });
+}
+
+void NodeService::RecordNotMade() {
+  std::map<SandboxId, NotMade> all;
+  {
+    const std::shared_lock lock(owners_mutex_);
+    all = not_made_;
+  }
+  for (const auto& [id, why] : all) {
+    const state::StateChange change{
+        .id = id, .from = "pending", .to = "deleted", .at = Now(), .reason = why.reason, .deadline_at = {}, .also = {}};
+    const Status recorded = RecordState(node_, change, why.caller);
+    // In another state it was deleted meanwhile, by somebody who asked for that.
+    const bool is_done =
+        recorded || recorded.error().code() == Code::kConflict || recorded.error().code() == Code::kNotFound;
+    if (!is_done) return;
+    const std::unique_lock lock(owners_mutex_);
+    not_made_.erase(id);
+  }
 }
 
 Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner) {
@@ -167,11 +192,11 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
 
   auto box = node_.sandboxes.Create(std::move(spec), id);
   if (!box) {
-    const std::string reason = "it could not be made: " + box.error().message();
-    (void)RecordState(
-        node_,
-        {.id = id, .from = "pending", .to = "deleted", .at = Now(), .reason = reason, .deadline_at = {}, .also = {}},
-        caller.name);
+    {
+      const std::unique_lock lock(owners_mutex_);
+      not_made_.emplace(id, NotMade{"it could not be made: " + box.error().message(), caller.name});
+    }
+    RecordNotMade();
     return Fail(std::move(box).error());
   }
   const auto owner = std::make_shared<SandboxOwner>(

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -83,8 +85,11 @@ class NodeService : public Service {
 
   // ---- node_creation.cc
   Result<std::optional<SandboxInfo>> Repeated(const Caller& caller, const CreateRequest& request);
-  Status Admit();
+  Status Admit(const SandboxId& id);
   Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
+  // Blocks while it is being made. Whether that is over.
+  bool AwaitMade(const SandboxId& id);
+  void RecordNotMade();
   // It has an owner before anybody hears that it runs: it can be deleted from then on.
   Status Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner);
 
@@ -109,7 +114,8 @@ class NodeService : public Service {
 
   // ---- node_upkeep.cc: a thread of its own
   void Watch();
-  void EndOver(const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle to, std::string reason);
+  void Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwner::Care care);
+  void JoinAttended();
   void ForgetOld();
   void TrimSpools();
 
@@ -120,14 +126,20 @@ class NodeService : public Service {
 
   mutable std::shared_mutex owners_mutex_;
   std::map<SandboxId, std::shared_ptr<SandboxOwner>> owners_;
-  std::uint32_t being_made_ = 0;
+  std::set<SandboxId> being_made_;
+  std::condition_variable_any made_;  // one of them is not made any more
+  struct NotMade {
+    std::string reason;
+    std::string caller;
+  };
+  std::map<SandboxId, NotMade> not_made_;  // until it is recorded
 
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> is_lost_ = false;
   os::Fd wake_;  // an eventfd: the watching thread looks again
-  std::mutex enders_mutex_;
-  std::map<SandboxId, std::thread> enders_;  // each ends one sandbox whose time is over
-  std::vector<SandboxId> ended_;             // whose threads are to be joined
+  std::mutex attending_mutex_;
+  std::map<SandboxId, std::thread> attending_;  // each does what one sandbox needs
+  std::vector<SandboxId> attended_;             // whose threads are to be joined
   std::thread watch_;
 };
 

@@ -17,12 +17,13 @@ namespace caisson::service {
 namespace {
 
 using sandbox::Lifecycle;
+using Care = SandboxOwner::Care;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLookEveryMs = 500;
 constexpr std::chrono::seconds kForgetEvery{60};
-// Sandboxes that are ended at the same time because their time is over.
-constexpr std::size_t kMostEnders = 16;
+// Sandboxes that are ended, or brought to rest, at the same time.
+constexpr std::size_t kMostAttended = 16;
 
 struct SpoolEntry {
   std::string command;
@@ -63,39 +64,48 @@ void NodeService::Watch() {
     if (entries[1].revents != 0 && !is_lost_.exchange(true)) lost_();
     if (is_lost_) continue;
     for (std::size_t i = 0; i < owners.size(); ++i) {
-      if (entries[i + 2].revents != 0 || owners[i]->is_gone()) {
-        EndOver(owners[i], Lifecycle::kFailed, "its first process has ended");
-      } else if (std::string why = owners[i]->WhyOver(Clock::now()); !why.empty()) {
-        EndOver(owners[i], Lifecycle::kDeleted, std::move(why));
+      if (entries[i + 2].revents != 0) {
+        Attend(owners[i], {Care::Need::kEnd, Lifecycle::kFailed, "its first process has ended"});
+      } else if (Care care = owners[i]->LookAfter(Clock::now()); care.need != Care::Need::kNothing) {
+        Attend(owners[i], std::move(care));
       }
     }
-    {
-      std::vector<std::thread> done;
-      const std::lock_guard lock(enders_mutex_);
-      for (const SandboxId& id : ended_) {
-        done.push_back(std::move(enders_.at(id)));
-        enders_.erase(id);
-      }
-      ended_.clear();
-      for (std::thread& thread : done) thread.join();
-    }
+    RecordNotMade();
+    JoinAttended();
     if (Clock::now() < forget_at) continue;
     forget_at = Clock::now() + kForgetEvery;
     ForgetOld();
     TrimSpools();
   }
-  for (auto& [id, thread] : enders_) thread.join();
+  for (auto& [id, thread] : attending_) thread.join();
 }
 
 // Beside the others: one that does not end delays none of them.
-void NodeService::EndOver(const std::shared_ptr<SandboxOwner>& owner, Lifecycle to, std::string reason) {
-  const std::lock_guard lock(enders_mutex_);
-  if (enders_.size() >= kMostEnders || enders_.contains(owner->id())) return;
-  enders_.emplace(owner->id(), std::thread([this, owner, to, reason = std::move(reason)] {
-                    if (owner->End(to, reason, kDaemon)) Forget(owner->id());
-                    const std::lock_guard done(enders_mutex_);
-                    ended_.push_back(owner->id());
-                  }));
+void NodeService::Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwner::Care care) {
+  const std::lock_guard lock(attending_mutex_);
+  if (attending_.size() >= kMostAttended || attending_.contains(owner->id())) return;
+  attending_.emplace(owner->id(), std::thread([this, owner, care = std::move(care)] {
+                       if (care.need == Care::Need::kSettle) {
+                         owner->Settle();
+                       } else if (owner->End(care.to, care.reason, kDaemon)) {
+                         Forget(owner->id());
+                       }
+                       const std::lock_guard done(attending_mutex_);
+                       attended_.push_back(owner->id());
+                     }));
+}
+
+void NodeService::JoinAttended() {
+  std::vector<std::thread> done;
+  {
+    const std::lock_guard lock(attending_mutex_);
+    for (const SandboxId& id : attended_) {
+      done.push_back(std::move(attending_.at(id)));
+      attending_.erase(id);
+    }
+    attended_.clear();
+  }
+  for (std::thread& thread : done) thread.join();
 }
 
 void NodeService::ForgetOld() {

@@ -41,11 +41,17 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   sandbox::Sandbox& box = **survivor.sandbox;
   auto record = node_.database.GetSandbox(survivor.id);
   if (!record && record.error().code() != Code::kNotFound) return Fail(std::move(record).error());
-  if (!record || IsOver(record->state)) return box.Destroy();  // nobody knows it any more
-  CAISSON_TRY(Settings settings, ReadSettings(record->spec));
+  if (!record || IsOver(record->state)) {
+    // Nobody knows it any more. What does not end now is ended by the launcher, with all that it has.
+    (void)box.Destroy();
+    return {};
+  }
+  auto settings = ReadSettings(record->spec);
+  const auto known = sandbox::ParseLifecycle(record->state);
+  if (!known) return Fail(Error(Code::kInternal, "the database holds a sandbox in no known state"));
   const Lifecycle state = box.is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
   const std::string name(sandbox::LifecycleName(state));
-  if (record->state != name) {
+  if (settings && record->state != name) {
     const state::StateChange change{.id = survivor.id,
                                     .from = record->state,
                                     .to = name,
@@ -56,21 +62,23 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
     CAISSON_CHECK_OK(RecordState(node_, change, kDaemon));
   }
   auto used = record->used_lifetime;
-  if (state == Lifecycle::kRunning && record->expires_at && settings.max_lifetime) {
-    used = *settings.max_lifetime - std::chrono::milliseconds(*record->expires_at - Now());
+  if (state == Lifecycle::kRunning && record->expires_at && settings && settings->max_lifetime) {
+    used = *settings->max_lifetime - std::chrono::milliseconds(*record->expires_at - Now());
   }
   auto owner = std::make_shared<SandboxOwner>(node_,
                                               SandboxOwner::Description{.id = survivor.id,
-                                                                        .settings = std::move(settings),
+                                                                        .settings = settings.value_or(Settings()),
                                                                         .idle_timeout = record->idle_timeout,
                                                                         .used_lifetime = used,
-                                                                        .state = state},
+                                                                        .state = settings ? state : *known},
                                               *std::move(survivor.sandbox));
   owners_.emplace(survivor.id, owner);
-  if (const Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended)); !taken) {
-    (void)owner->End(Lifecycle::kFailed, "it could not be taken over: " + taken.error().message(), kDaemon);
-    Forget(survivor.id);
-  }
+  Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended));
+  if (taken && !settings) taken = Fail(std::move(settings).error());
+  if (taken) return {};
+  // What of it cannot be recorded now is tried again with all that others need.
+  const std::string reason = "it could not be taken over: " + taken.error().message();
+  if (owner->End(Lifecycle::kFailed, reason, kDaemon)) Forget(survivor.id);
   return {};
 }
 
@@ -81,21 +89,23 @@ Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_e
     for (const state::SandboxRecord& record : page.sandboxes) {
       if (IsOver(record.state) || owners_.contains(record.id)) continue;
       const bool was_made = record.state != "pending";
-      const state::StateChange change{
-          .id = record.id,
-          .from = record.state,
-          .to = was_made ? "failed" : "deleted",
-          .at = Now(),
-          .reason = was_made ? "it ended while no daemon had it" : "the daemon ended while it was made",
-          .deadline_at = {},
-          .also = {}};
+      const auto settings = ReadSettings(record.spec);
+      const std::string why = settings ? "it ended while no daemon had it" : settings.error().message();
+      const state::StateChange change{.id = record.id,
+                                      .from = record.state,
+                                      .to = was_made ? "failed" : "deleted",
+                                      .at = Now(),
+                                      .reason = was_made ? why : "the daemon ended while it was made",
+                                      .deadline_at = {},
+                                      .also = {}};
       CAISSON_CHECK_OK(RecordState(node_, change, kDaemon));
     }
     if (!page.next_cursor) break;
     filter.cursor = page.next_cursor;
   }
   for (const state::CommandRecord& record : not_ended) {
-    if (!owners_.contains(record.sandbox)) RecordLost(node_, record, "its sandbox ended while no daemon had it");
+    if (owners_.contains(record.sandbox)) continue;
+    CAISSON_CHECK_OK(RecordLost(node_, record, "its sandbox ended while no daemon had it"));
   }
   return {};
 }

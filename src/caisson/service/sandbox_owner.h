@@ -57,7 +57,8 @@ class SandboxOwner {
   Status Pause(const Caller& caller);
   Status Resume(const Caller& caller);
   // Ends every process and removes its files. Whatever hangs in it is killed first. `to`: kDeleted or kFailed.
-  // Idempotent.
+  // Idempotent. When it fails only because it could not be recorded, is_gone is true, and a repetition records what was
+  // asked for first.
   Status End(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
 
   // Runs `work` while the state cannot change. Errors: kConflict unless it is running, and of work that the end of the
@@ -71,8 +72,17 @@ class SandboxOwner {
     return done;
   }
 
-  // What its time-outs say now; empty: nothing. Ended commands are let go of.
-  std::string WhyOver(std::chrono::steady_clock::time_point now);
+  // What is to be done about it now, by whoever looks after the node. Results that found no room are tried again, and
+  // ended commands let go of.
+  struct Care {
+    enum class Need : std::uint8_t { kNothing, kSettle, kEnd } need = Need::kNothing;
+    sandbox::Lifecycle to = sandbox::Lifecycle::kDeleted;  // of kEnd
+    std::string reason;
+  };
+  Care LookAfter(std::chrono::steady_clock::time_point now);
+  // Brings one that was left between two states to one that may last: what was begun is undone, or finished when that
+  // is done already. At most 5 s.
+  void Settle();
   // Readable once its first process has ended. Borrowed.
   int ended_fd() const { return box_->ended_fd(); }
 
@@ -95,11 +105,18 @@ class SandboxOwner {
   };
 
   Result<std::shared_lock<std::shared_timed_mutex>> Enter();
+  // Lets every process go on, and the time-outs.
+  Status LetRun();
+  Status AwaitResults();
   Status ChangeState(sandbox::Lifecycle to, const std::string& reason, const std::string& caller,
                      std::optional<std::chrono::milliseconds> deadline = {});
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
   Result<std::vector<CommandSeats::Seat>> AdmitCommand();
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
+  std::shared_ptr<RunningCommand> Adopt(const state::CommandRecord& record);
+  sandbox::OnCommandEnd OnEndOf(RunningCommand& command);
+  // Tries again. Whether nothing is left to be recorded.
+  bool RecordResults();
   void ForgetEnded();
   // Destroys them without the lock: their threads are joined.
   void ForgetAll();
@@ -111,7 +128,16 @@ class SandboxOwner {
   std::atomic<sandbox::Lifecycle> state_;
   std::atomic<bool> is_ending_ = false;
   std::atomic<bool> is_gone_ = false;
-  std::shared_timed_mutex life_;  // shared: something is done in it; exclusive: its state changes
+  // What was asked for by the End that is not recorded yet.
+  struct Ending {
+    sandbox::Lifecycle to = sandbox::Lifecycle::kDeleted;
+    std::string reason;
+    std::string caller;
+  };
+  std::optional<Ending> ending_;                                           // under life_
+  std::atomic<Clock::time_point> state_until_ = Clock::time_point::max();  // when the present state has lasted too long
+  std::atomic<bool> lets_run_ = false;  // of an intermediate state: every process goes on
+  std::shared_timed_mutex life_;        // shared: something is done in it; exclusive: its state changes
 
   CommandSeats seats_;
   mutable std::mutex commands_mutex_;
