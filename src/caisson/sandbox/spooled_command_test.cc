@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr minutes kPatience{1};
 constexpr std::uint32_t kSlot = 7;
+constexpr std::uint32_t kLivingSlot = 8;
 
 os::Fd MakeFile(std::string_view text = {}) {
   os::Fd file(memfd_create("file", MFD_CLOEXEC));
@@ -79,6 +80,11 @@ class Launcher {
     return static_cast<std::size_t>(
         std::ranges::count_if(told_, [&](const Told& told) { return told.request.verb == verb; }));
   }
+  // The guest of kLivingSlot is dead from now on.
+  void EndGuest() {
+    const std::lock_guard lock(mutex_);
+    guest_.second.Reset();
+  }
   // Written to when the whole sandbox is killed.
   const os::Fd& kill() const { return kill_; }
 
@@ -93,7 +99,8 @@ class Launcher {
       const std::string_view bytes(reinterpret_cast<const char*>(&reply), sizeof reply);
       if (told.request.verb == Verb::kExamineLeaf) (void)os::SendWithFds(connection_.get(), bytes, {});
       if (told.request.verb == Verb::kAdopt) {
-        const os::Fd ended = MakePipe().first;  // as a guest that is dead at once
+        os::Fd ended = MakePipe().first;  // as a guest that is dead at once
+        if (told.request.slot == kLivingSlot) ended = *guest_.first.Duplicate();
         (void)os::SendWithFds(connection_.get(), bytes, std::vector<int>{ended.get(), kill_.get()});
       }
       const std::lock_guard lock(mutex_);
@@ -104,6 +111,7 @@ class Launcher {
 
   os::Fd connection_;
   os::Fd kill_;
+  std::pair<os::Fd, os::Fd> guest_ = MakePipe();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Told> told_;
@@ -406,6 +414,25 @@ TEST_F(SpooledCommandTest, NothingCanBeDoneToWhatHasEnded) {
   EXPECT_TRUE(IsEmpty(leaf_kill_));
   LetGo();
   EXPECT_EQ(launcher_->Count(Verb::kPark), 1U);
+}
+
+TEST_F(SpooledCommandTest, TheEndOfItsSandboxIsTriedAgainUntilNothingIsLeft) {
+  auto taken = backend::Instance::TakeOver(*link_, kLivingSlot);
+  ASSERT_TRUE(taken);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Status failed = taken->instance->Destroy();
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), Code::kDeadlineExceeded);
+  }
+  EXPECT_EQ(launcher_->Count(Verb::kDestroy), 0U);
+  launcher_->EndGuest();
+  EXPECT_TRUE(taken->instance->Destroy());
+  EXPECT_TRUE(taken->instance->Destroy());
+  taken->instance.reset();
+  instance_.reset();
+  link_.reset();
+  launcher_->Await(Verb::kDestroy, 2);
+  EXPECT_EQ(launcher_->Count(Verb::kDestroy), 2U) << "one for each sandbox";
 }
 
 TEST_F(SpooledCommandTest, IsLeftToTheNextEngine) {
