@@ -1,6 +1,8 @@
 #include "caisson/sandbox/command_output.h"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +49,17 @@ void CommandOutput::Remove(int directory, const std::string& id) {
   for (const OutputStreamKind stream : {OutputStreamKind::kStdout, OutputStreamKind::kStderr}) {
     unlinkat(directory, NameOf(id, stream).c_str(), 0);
   }
+}
+
+std::uint64_t CommandOutput::DiskBytes(int directory, const std::string& id) {
+  constexpr std::uint64_t kUnit = 512;  // of st_blocks
+  std::uint64_t bytes = 0;
+  for (const OutputStreamKind stream : {OutputStreamKind::kStdout, OutputStreamKind::kStderr}) {
+    struct stat info{};
+    if (fstatat(directory, NameOf(id, stream).c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    bytes += static_cast<std::uint64_t>(info.st_blocks) * kUnit;
+  }
+  return bytes;
 }
 
 SpoolFile::Moved CommandOutput::Take(OutputStreamKind stream, int pipe) {

@@ -28,6 +28,8 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
   static Result<std::shared_ptr<CommandOutput>> Create(int directory, const std::string& id);
   static Result<std::shared_ptr<CommandOutput>> Open(int directory, const std::string& id, Command command);
   static void Remove(int directory, const std::string& id);
+  // What they take on the disk.
+  static std::uint64_t DiskBytes(int directory, const std::string& id);
 
   // For the one that moves the output. Take as SpoolFile::Take; where MustWait is true it drops nothing, and the spool
   // grows beyond its window.

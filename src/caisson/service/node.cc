@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "caisson/sandbox/command_output.h"
 #include "caisson/service/records.h"
 
 namespace caisson::service {
@@ -53,7 +54,11 @@ Status RecordLost(Node& node, const state::CommandRecord& command, const std::st
   const UnixMs at = Now();
   const sandbox::CommandResult lost = LostResult();
   return RecordEnd(node,
-                   {.id = command.id, .at = at, .summary = WriteSummary(lost.outcome), .result = WriteResult(lost, {})},
+                   {.id = command.id,
+                    .at = at,
+                    .summary = WriteSummary(lost.outcome),
+                    .result = WriteResult(lost, {}),
+                    .spool_bytes = sandbox::CommandOutput::DiskBytes(node.sandboxes.spool_directory(), command.id)},
                    {.time = at,
                     .type = "command.ended",
                     .sandbox = command.sandbox.text(),

@@ -55,6 +55,7 @@ NodeService::NodeService(state::Database& database, sandbox::Sandboxes& sandboxe
     : events_(database),
       commands_(limits.commands),
       node_{database, sandboxes, events_, commands_, limits},
+      spools_(sandboxes.spool_directory(), database),
       lost_(std::move(lost)) {}
 
 Result<std::unique_ptr<NodeService>> NodeService::Start(state::Database& database, sandbox::Sandboxes& sandboxes,

@@ -18,6 +18,7 @@
 #include "caisson/service/node.h"
 #include "caisson/service/sandbox_owner.h"
 #include "caisson/service/service.h"
+#include "caisson/service/spool_trim.h"
 #include "caisson/state/database.h"
 
 namespace caisson::service {
@@ -117,11 +118,11 @@ class NodeService : public Service {
   void Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwner::Care care);
   void JoinAttended();
   void ForgetOld();
-  void TrimSpools();
 
   EventFeed events_;
   CommandSeats commands_;
   Node node_;
+  SpoolTrim spools_;
   std::function<void()> lost_;
 
   mutable std::shared_mutex owners_mutex_;

@@ -1,16 +1,11 @@
 // The part of NodeService that looks after what nobody asks for: time-outs, ends, what is old.
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "caisson/sandbox/command_output.h"
 #include "caisson/service/node_service.h"
 
 namespace caisson::service {
@@ -24,31 +19,6 @@ constexpr int kLookEveryMs = 500;
 constexpr std::chrono::seconds kForgetEvery{60};
 // Sandboxes that are ended, or brought to rest, at the same time.
 constexpr std::size_t kMostAttended = 16;
-
-struct SpoolEntry {
-  std::string command;
-  std::int64_t modified = 0;
-  std::uint64_t bytes = 0;
-};
-
-// Both files of each command are one entry.
-std::map<std::string, SpoolEntry> ReadSpools(int directory) {
-  std::map<std::string, SpoolEntry> spools;
-  const int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(fd < 0 ? nullptr : fdopendir(fd), closedir);
-  if (listing == nullptr) return spools;
-  while (const dirent* entry = readdir(listing.get())) {
-    const std::string_view name = entry->d_name;
-    struct stat info{};
-    if (!name.starts_with("cm_") || fstatat(directory, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    SpoolEntry& spool = spools[std::string(name.substr(0, name.find('.')))];
-    spool.command = std::string(name.substr(0, name.find('.')));
-    spool.modified = std::max<std::int64_t>(spool.modified, info.st_mtim.tv_sec);
-    constexpr std::uint64_t kBlock = 512;
-    spool.bytes += static_cast<std::uint64_t>(info.st_blocks) * kBlock;
-  }
-  return spools;
-}
 
 }  // namespace
 
@@ -71,11 +41,12 @@ void NodeService::Watch() {
       }
     }
     RecordNotMade();
+    events_.TellAgain();
     JoinAttended();
     if (Clock::now() < forget_at) continue;
     forget_at = Clock::now() + kForgetEvery;
     ForgetOld();
-    TrimSpools();
+    if (spools_.Trim(node_.limits.spools) == SpoolTrim::Done::kNo) forget_at = Clock::now();
   }
   for (auto& [id, thread] : attending_) thread.join();
 }
@@ -117,29 +88,6 @@ void NodeService::ForgetOld() {
   (void)node_.database.ForgetDeletedSandboxes({.ended_before = now - milliseconds(node_.limits.keep_deleted).count(),
                                                .keep_newest = node_.limits.keep_newest_commands});
   (void)node_.database.ForgetIdempotencyKeys(now - milliseconds(node_.limits.keep_commands).count());
-}
-
-// Output of commands that are forgotten goes, and while it is too much, that of those which ended first.
-void NodeService::TrimSpools() {
-  const int directory = node_.sandboxes.spool_directory();
-  std::vector<SpoolEntry> ended;
-  std::uint64_t bytes = 0;
-  for (auto& [id, spool] : ReadSpools(directory)) {
-    const auto record = node_.database.GetCommand(id);
-    if (!record && record.error().code() == Code::kNotFound) {
-      sandbox::CommandOutput::Remove(directory, id);
-      continue;
-    }
-    if (!record || record->state != state::CommandState::kEnded) continue;
-    bytes += spool.bytes;
-    ended.push_back(std::move(spool));
-  }
-  std::ranges::sort(ended, {}, &SpoolEntry::modified);
-  for (const SpoolEntry& spool : ended) {
-    if (bytes <= node_.limits.spools.value) return;
-    sandbox::CommandOutput::Remove(directory, spool.command);
-    bytes -= spool.bytes;
-  }
 }
 
 }  // namespace caisson::service

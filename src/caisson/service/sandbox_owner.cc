@@ -161,12 +161,14 @@ void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult
                                                          .result = ended,
                                                          .limits = description_.settings.limits,
                                                          .storage = description_.settings.storage});
-  state::CommandEnd end{.id = command.id(),
-                        .at = Now(),
-                        .summary = WriteSummary(ended.outcome),
-                        .result = WriteResult(ended, hints),
-                        .stdout_bytes = ended.out.total_bytes,
-                        .stderr_bytes = ended.err.total_bytes};
+  state::CommandEnd end{
+      .id = command.id(),
+      .at = Now(),
+      .summary = WriteSummary(ended.outcome),
+      .result = WriteResult(ended, hints),
+      .stdout_bytes = ended.out.total_bytes,
+      .stderr_bytes = ended.err.total_bytes,
+      .spool_bytes = sandbox::CommandOutput::DiskBytes(node_.sandboxes.spool_directory(), command.id())};
   state::EventRecord event{.time = end.at,
                            .type = "command.ended",
                            .sandbox = id().text(),

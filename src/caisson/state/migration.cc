@@ -93,7 +93,21 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 )sql";
 
-constexpr std::array<Migration, 4> kAll = {{{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}}};
+// What the output of commands that have ended takes, which changes when it is removed: the command's own row has its
+// result beside it. Of older rows nobody knows how much of the output is kept; the most it can be is near enough.
+constexpr const char* kSpools = R"sql(
+CREATE TABLE spools (
+  command TEXT PRIMARY KEY NOT NULL REFERENCES commands (id) ON DELETE CASCADE,
+  ended_at INTEGER NOT NULL,
+  bytes INTEGER NOT NULL CHECK (bytes > 0)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spools_by_end ON spools (ended_at, command, bytes);
+INSERT INTO spools (command, ended_at, bytes)
+  SELECT id, ended_at, min(stdout_bytes, 68157440) + min(stderr_bytes, 68157440) FROM commands
+  WHERE ended_at IS NOT NULL AND stdout_bytes + stderr_bytes > 0;
+)sql";
+
+constexpr std::array<Migration, 5> kAll = {{{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kSpools}}};
 
 }  // namespace
 
