@@ -1,11 +1,9 @@
 // The part of NodeService that makes sandboxes.
 
-#include <sha2.h>
-
-#include <array>
 #include <chrono>
 #include <utility>
 
+#include "caisson/base/sha256.h"
 #include "caisson/plan/ticket_text.h"
 #include "caisson/service/node_service.h"
 
@@ -52,11 +50,7 @@ std::string DigestOf(const CreateRequest& request) {
   add(request.workspace_ticket.value_or(""));
   add(request.idle_timeout ? std::to_string(request.idle_timeout->count()) : "");
   add(OnEndName(request.on_end));
-  SHA2_CTX context;
-  SHA256Init(&context);
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
-  SHA256Final(digest.data(), &context);
+  const Sha256 digest = Sha256Of(text);
   return {digest.begin(), digest.end()};
 }
 
