@@ -113,7 +113,6 @@ class Sandbox {
   bool was_greeted_ = true;                    // false: taken over, and its guest has not been spoken to yet
 };
 
-// What a command's input takes at once, without anybody reading it: a pipe's size.
-inline constexpr std::size_t kMaxFirstInput = 64U << 10U;
+inline constexpr std::size_t kMaxFirstInput = 1U << 20U;
 
 }  // namespace caisson::sandbox

@@ -129,10 +129,24 @@ class SpooledCommandTest : public testing::Test {
     auto taken = backend::Instance::TakeOver(*link_, kSlot);
     ASSERT_TRUE(taken);
     instance_ = std::move(taken->instance);
+    MakePipes();
+  }
+  void MakePipes() {
     std::tie(in_, input_) = MakePipe();
     std::tie(out_read_, out_) = MakePipe();
     std::tie(err_read_, err_) = MakePipe();
     std::tie(end_read_, end_) = MakePipe();
+  }
+  // As the command reads it: so many bytes, or all until the end.
+  std::string ReadInput(std::size_t most) const {
+    std::string got;
+    std::array<char, 4096> bytes{};
+    while (got.size() < most) {
+      const ssize_t n = read(in_.get(), bytes.data(), bytes.size());
+      if (n <= 0) break;
+      got.append(bytes.data(), static_cast<std::size_t>(n));
+    }
+    return got;
   }
   void TearDown() override {
     command_.reset();
@@ -169,6 +183,8 @@ class SpooledCommandTest : public testing::Test {
                                            .output = *output,
                                            .parked = parked,
                                            .is_frozen = sandbox == Sandbox::kIsFrozen,
+                                           .first_input = first_input_,
+                                           .after_first_input = after_first_,
                                            .on_end = [this](Result<CommandResult> result) {
                                              had_ended_ = output_->Follow(~0ULL, ~0ULL)->Finished();
                                              result_.set_value(std::move(result));
@@ -216,6 +232,8 @@ class SpooledCommandTest : public testing::Test {
   std::promise<Result<CommandResult>> result_;
   bool had_ended_ = true;
   Recorded recorded_ = Recorded::kYes;
+  std::string first_input_;
+  SpooledCommand::AfterFirst after_first_ = SpooledCommand::AfterFirst::kStaysOpen;
   std::optional<SpooledCommand> command_;
 };
 
@@ -414,6 +432,28 @@ TEST_F(SpooledCommandTest, NothingCanBeDoneToWhatHasEnded) {
   EXPECT_TRUE(IsEmpty(leaf_kill_));
   LetGo();
   EXPECT_EQ(launcher_->Count(Verb::kPark), 1U);
+}
+
+// Nobody reads while it is begun: what finds no room in the pipe must not be waited for.
+TEST_F(SpooledCommandTest, ItsFirstInputIsWrittenAsItIsRead) {
+  first_input_ = PatternAt(0, 1U << 20U);
+  Begin();
+  EXPECT_EQ(*command_->WriteInput("later"), 0U) << "the first comes first";
+  EXPECT_TRUE(command_->CloseInput());
+  EXPECT_TRUE(ReadInput(first_input_.size()) == first_input_);
+  EXPECT_EQ(command_->WriteInput("x").error().code(), Code::kConflict);
+  SayEnd(0);
+  EXPECT_TRUE(Ended());
+}
+
+TEST_F(SpooledCommandTest, ItsInputEndsAfterTheFirst) {
+  first_input_ = PatternAt(0, 1U << 20U);
+  after_first_ = SpooledCommand::AfterFirst::kCloses;
+  Begin();
+  EXPECT_EQ(launcher_->Await(Verb::kPark).fds.size(), plan::kMostParkedFds - 1) << "the next engine has no more of it";
+  EXPECT_TRUE(ReadInput(2 * first_input_.size()) == first_input_);
+  SayEnd(0);
+  EXPECT_TRUE(Ended());
 }
 
 TEST_F(SpooledCommandTest, TheEndOfItsSandboxIsTriedAgainUntilNothingIsLeft) {
