@@ -39,8 +39,11 @@ std::unique_ptr<Sandboxes> StartEngine() {
 
 using Ending = std::promise<Result<CommandResult>>;
 
-std::function<void(Result<CommandResult>)> Tell(const std::shared_ptr<Ending>& ending) {
-  return [ending](Result<CommandResult> result) { ending->set_value(std::move(result)); };
+sandbox::OnCommandEnd Tell(const std::shared_ptr<Ending>& ending) {
+  return [ending](Result<CommandResult> result) {
+    ending->set_value(std::move(result));
+    return sandbox::Recorded::kYes;
+  };
 }
 
 // Everything the reader gives until the command has ended; a gap shows as "<gap>".

@@ -276,14 +276,17 @@ void Instance::Return(Leaf leaf) {
 void Instance::KillAll() const { (void)!write(kill_.get(), "1", 1); }
 
 void Instance::Leave() {
+  const std::lock_guard destroying(destroy_mutex_);
+  is_gone_ = true;
   const std::lock_guard lock(state_mutex_);
   destroyed_ = true;
 }
 
 Status Instance::Destroy() {
+  const std::lock_guard destroying(destroy_mutex_);
+  if (is_gone_) return {};
   {
     const std::lock_guard lock(state_mutex_);
-    if (destroyed_) return {};
     destroyed_ = true;
   }
   // With cgroup.kill nothing inside can fork its way past the end of PID 1.
@@ -291,7 +294,9 @@ Status Instance::Destroy() {
   if (!guest_.Ended(Deadline::In(kDestroyPatience))) {
     return Fail(Error(Code::kDeadlineExceeded, "a process of the sandbox cannot be killed"));
   }
-  return link_.Forget(slot_);
+  CAISSON_CHECK_OK(link_.Forget(slot_));
+  is_gone_ = true;
+  return {};
 }
 
 }  // namespace caisson::backend

@@ -70,7 +70,7 @@ class Instance {
 
   // Kills every process at once, without the guest's or the launcher's help. For a sandbox that does not answer.
   void KillAll() const;
-  // Idempotent. Returns when no process is left.
+  // Idempotent. Returns when no process is left. After an error it tries again.
   Status Destroy();
   // Lets go of it without ending it: another engine takes it over. Nothing else may be called then.
   void Leave();
@@ -94,7 +94,10 @@ class Instance {
   std::mutex state_mutex_;  // what follows
   std::vector<Leaf> ready_leaves_;
   std::vector<std::uint32_t> retired_;
-  bool destroyed_ = false;
+  bool destroyed_ = false;  // or about to be: nothing is begun any more
+
+  std::mutex destroy_mutex_;  // one at a time; outermost
+  bool is_gone_ = false;      // or left to another engine
 };
 
 }  // namespace caisson::backend

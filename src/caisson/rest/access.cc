@@ -1,7 +1,5 @@
 #include "caisson/rest/access.h"
 
-#include <sha2.h>
-
 #include "caisson/rest/field_text.h"
 
 namespace caisson::rest {
@@ -9,22 +7,9 @@ namespace {
 
 constexpr std::size_t kLongestKey = 512;
 
-bool SameHash(const KeyHash& a, const KeyHash& b) {
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
-  return difference == 0;
-}
-
 }  // namespace
 
-KeyHash HashOf(std::string_view key) {
-  SHA2_CTX context;
-  SHA256Init(&context);
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(key.data()), key.size());
-  KeyHash hash{};
-  SHA256Final(hash.data(), &context);
-  return hash;
-}
+KeyHash HashOf(std::string_view key) { return Sha256Of(key); }
 
 std::optional<service::Caller> CallerOf(const std::vector<ApiKey>& keys, std::string_view authorization) {
   constexpr std::string_view kScheme = "Bearer ";
@@ -34,7 +19,7 @@ std::optional<service::Caller> CallerOf(const std::vector<ApiKey>& keys, std::st
   const KeyHash hash = HashOf(authorization.substr(kScheme.size()));
   const ApiKey* found = nullptr;
   for (const ApiKey& key : keys) {
-    if (SameHash(key.hash, hash)) found = &key;
+    if (SameInConstantTime(key.hash, hash)) found = &key;
   }
   if (found == nullptr) return std::nullopt;
   return service::Caller{.name = found->name, .permissions = found->permissions, .face = service::Face::kRest};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,13 +7,13 @@
 #include <vector>
 
 #include "caisson/base/result.h"
+#include "caisson/base/sha256.h"
 #include "caisson/service/caller.h"
 
 namespace caisson::rest {
 
-using KeyHash = std::array<std::uint8_t, 32>;
+using KeyHash = Sha256;
 
-// SHA-256, FIPS 180-4.
 KeyHash HashOf(std::string_view key);
 
 // Who may come over TCP. The key itself is stored nowhere.

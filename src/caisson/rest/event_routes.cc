@@ -21,11 +21,13 @@ class NodeEvents final : public StreamSource {
   Result<Piece> Next() override {
     Piece piece;
     while (piece.bytes.size() < piece_) {
-      const std::optional<service::Event> event = follower_->Next();
-      if (!event) break;
-      std::string data = wire::JsonLine(EventObject(*event));
+      auto event = follower_->Next();
+      // What was read before an error is sent; the error comes again.
+      if (!event && piece.bytes.empty()) return Fail(std::move(event).error());
+      if (!event || !*event) break;
+      std::string data = wire::JsonLine(EventObject(**event));
       data.pop_back();
-      piece.bytes += EventText("", std::to_string(event->number), data);
+      piece.bytes += EventText("", std::to_string((*event)->number), data);
     }
     return piece;
   }

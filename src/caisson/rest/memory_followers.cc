@@ -71,9 +71,9 @@ class MemoryService::Output final : public service::OutputFollower {
 class MemoryService::Events final : public service::EventFollower {
  public:
   Events(std::shared_ptr<Shared> shared, std::uint64_t after) : shared_(std::move(shared)), next_(after) {}
-  std::optional<service::Event> Next() override {
+  Result<std::optional<service::Event>> Next() override {
     const std::lock_guard lock(shared_->mutex);
-    if (next_ >= shared_->events.size()) return std::nullopt;
+    if (next_ >= shared_->events.size()) return std::optional<service::Event>();
     return shared_->events[next_++];
   }
   void Await(std::function<void()> ready) override {

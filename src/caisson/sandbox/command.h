@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +85,11 @@ struct CommandResult {
   std::optional<plan::ChangeList> files_changed;
   bool disk_full = false;  // it failed, and at its end there was no room in the writable layer; with files_changed only
 };
+
+// Whether the end of a command was written down for good.
+enum class Recorded : std::uint8_t { kNo, kYes };
+// Told how a command of a sandbox that stays has ended.
+using OnCommandEnd = std::function<Recorded(Result<CommandResult>)>;
 
 // One process tree started in a sandbox. Move-only. Destroying it before it ended kills the tree and waits until it is
 // gone, at most 1 s.

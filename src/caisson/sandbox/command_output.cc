@@ -1,6 +1,8 @@
 #include "caisson/sandbox/command_output.h"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,9 @@
 
 namespace caisson::sandbox {
 namespace {
+
+// Changes of the stream that are remembered. A reader that lags behind further gets the streams by turns.
+constexpr std::size_t kMostOrdered = 1024;
 
 std::size_t IndexOf(OutputStreamKind stream) { return static_cast<std::size_t>(stream); }
 
@@ -49,14 +54,42 @@ void CommandOutput::Remove(int directory, const std::string& id) {
   }
 }
 
+std::uint64_t CommandOutput::DiskBytes(int directory, const std::string& id) {
+  constexpr std::uint64_t kUnit = 512;  // of st_blocks
+  std::uint64_t bytes = 0;
+  for (const OutputStreamKind stream : {OutputStreamKind::kStdout, OutputStreamKind::kStderr}) {
+    struct stat info{};
+    if (fstatat(directory, NameOf(id, stream).c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    bytes += static_cast<std::uint64_t>(info.st_blocks) * kUnit;
+  }
+  return bytes;
+}
+
 SpoolFile::Moved CommandOutput::Take(OutputStreamKind stream, int pipe) {
   const std::lock_guard lock(mutex_);
   SpoolFile& spool = spools_[IndexOf(stream)];
   // Half of the window goes at once: each hole is a system call.
   if (spool.IsFull() && !HoldsUp(stream)) spool.DropBefore(spool.end() - SpoolFile::kWindow / 2);
+  const std::uint64_t from = spool.end();
   const SpoolFile::Moved moved = spool.Take(pipe);
-  if (moved == SpoolFile::Moved::kSome) TellReaders();
+  if (moved != SpoolFile::Moved::kSome) return moved;
+  RememberOrder(stream, from);
+  TellReaders();
   return moved;
+}
+
+void CommandOutput::RememberOrder(OutputStreamKind stream, std::uint64_t from) {
+  const std::size_t index = IndexOf(stream);
+  const std::uint64_t end = spools_[index].end();
+  if (end == from) return;
+  if (!order_.empty() && order_.back().stream == index) {
+    order_.back().end = end;
+    return;
+  }
+  order_.push_back({index, end});
+  if (order_.size() <= kMostOrdered) return;
+  ordered_from_[order_.front().stream] = order_.front().end;
+  order_.pop_front();
 }
 
 bool CommandOutput::MustWait(OutputStreamKind stream) const {
@@ -129,25 +162,42 @@ OutputReader::~OutputReader() {
 
 Result<std::optional<OutputReader::Chunk>> OutputReader::Next(std::size_t limit) {
   std::unique_lock lock(output_->mutex_);
-  for (std::size_t i = 0; i < next_.size(); ++i) {
-    const SpoolFile& spool = output_->spools_[i];
-    std::uint64_t& next = next_[i];
-    if (next >= spool.end()) continue;
-    Chunk chunk{.stream = static_cast<OutputStreamKind>(i), .offset = next, .bytes = {}};
-    if (next >= spool.dropped_from() && next < spool.dropped_until()) {
-      chunk.dropped = std::min(spool.dropped_until(), spool.end()) - next;
-      next += chunk.dropped;
-      return chunk;
-    }
-    std::uint64_t most = std::min<std::uint64_t>(limit, spool.end() - next);
-    if (next < spool.dropped_from()) most = std::min(most, spool.dropped_from() - next);
-    CAISSON_TRY(chunk.bytes, spool.Read(next, most));
-    if (chunk.bytes.empty()) return Fail(Error(Code::kInternal, "the command's output was cut off"));
-    next += chunk.bytes.size();
-    const bool was_full = spool.IsFull();
-    lock.unlock();
-    if (was_full) output_->Wake();
+  const auto turn = WhoseTurn();
+  if (!turn) return std::nullopt;
+  last_ = turn->stream;
+  const SpoolFile& spool = output_->spools_[turn->stream];
+  std::uint64_t& next = next_[turn->stream];
+  Chunk chunk{.stream = static_cast<OutputStreamKind>(turn->stream), .offset = next, .bytes = {}};
+  if (next >= spool.dropped_from() && next < spool.dropped_until()) {
+    chunk.dropped = std::min(spool.dropped_until(), spool.end()) - next;
+    next += chunk.dropped;
     return chunk;
+  }
+  std::uint64_t most = std::min<std::uint64_t>(limit, turn->until - next);
+  if (next < spool.dropped_from()) most = std::min(most, spool.dropped_from() - next);
+  CAISSON_TRY(chunk.bytes, spool.Read(next, most));
+  if (chunk.bytes.empty()) return Fail(Error(Code::kInternal, "the command's output was cut off"));
+  next += chunk.bytes.size();
+  const bool was_full = spool.IsFull();
+  lock.unlock();
+  if (was_full) output_->Wake();
+  return chunk;
+}
+
+// Of which stream the next byte is, and until where of it nothing of the other comes between.
+std::optional<OutputReader::Turn> OutputReader::WhoseTurn() const {
+  const auto& spools = output_->spools_;
+  for (const std::size_t stream : {std::size_t{0}, std::size_t{1}}) {
+    if (next_[1 - stream] < spools[1 - stream].end()) continue;
+    if (next_[stream] >= spools[stream].end()) return std::nullopt;
+    return Turn{stream, spools[stream].end()};
+  }
+  for (const std::size_t stream : {1 - last_, last_}) {
+    const std::uint64_t until = output_->ordered_from_[stream];
+    if (next_[stream] < until) return Turn{stream, until};
+  }
+  for (const auto& [stream, end] : output_->order_) {
+    if (next_[stream] < end) return Turn{stream, end};
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -28,6 +29,8 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
   static Result<std::shared_ptr<CommandOutput>> Create(int directory, const std::string& id);
   static Result<std::shared_ptr<CommandOutput>> Open(int directory, const std::string& id, Command command);
   static void Remove(int directory, const std::string& id);
+  // What they take on the disk.
+  static std::uint64_t DiskBytes(int directory, const std::string& id);
 
   // For the one that moves the output. Take as SpoolFile::Take; where MustWait is true it drops nothing, and the spool
   // grows beyond its window.
@@ -50,8 +53,12 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
  private:
   friend class OutputReader;
   CommandOutput(SpoolFile out, SpoolFile err, os::Fd wake, Command command)
-      : spools_{std::move(out), std::move(err)}, wake_(std::move(wake)), ended_(command == Command::kEnded) {}
+      : spools_{std::move(out), std::move(err)},
+        wake_(std::move(wake)),
+        ended_(command == Command::kEnded),
+        ordered_from_{spools_[0].end(), spools_[1].end()} {}
   // With the lock held.
+  void RememberOrder(OutputStreamKind stream, std::uint64_t from);
   void TellReaders();
   bool HoldsUp(OutputStreamKind stream) const;
 
@@ -60,6 +67,13 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
   os::Fd wake_;
   bool ended_;
   std::list<OutputReader*> readers_;
+  // In which order the newest bytes were taken; of those before `ordered_from_` that is not known.
+  struct Taken {
+    std::size_t stream = 0;
+    std::uint64_t end = 0;
+  };
+  std::deque<Taken> order_;
+  std::array<std::uint64_t, 2> ordered_from_;
 };
 
 // Reads both streams in the order of their offsets, while the command runs and after. One thread at a time.
@@ -75,7 +89,8 @@ class OutputReader {
     std::string bytes;          // empty with `dropped`
     std::uint64_t dropped = 0;  // so many bytes from `offset` on are not kept any more
   };
-  // What comes next of whichever stream has something, at most `limit` bytes; nothing: none now.
+  // What comes next, at most `limit` bytes; nothing: none now. The streams come in the order in which their bytes were
+  // taken from the command, as far as that is known, and by turns before that.
   Result<std::optional<Chunk>> Next(std::size_t limit);
   // True when everything was read and the command has ended.
   bool Finished() const;
@@ -91,9 +106,15 @@ class OutputReader {
       : output_(std::move(output)), next_(next) {}
   // With the lock held.
   bool HasNews() const;
+  struct Turn {
+    std::size_t stream = 0;
+    std::uint64_t until = 0;
+  };
+  std::optional<Turn> WhoseTurn() const;
 
   std::shared_ptr<CommandOutput> output_;  // also its command's, and other readers'
   std::array<std::uint64_t, 2> next_;
+  std::size_t last_ = 1;  // the stream of the last chunk
   std::function<void()> ready_;
 };
 

@@ -360,5 +360,78 @@ TEST_F(CommandOutputTest, HasOneWriterAndManyReaders) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// What a reader gives, one line a chunk: "o:" or "e:" and its bytes.
+std::string Chunks(OutputReader& reader, std::size_t limit) {
+  std::string text;
+  while (true) {
+    auto chunk = reader.Next(limit);
+    if (!chunk || !*chunk) return text;
+    text += ((*chunk)->stream == kOut ? "o:" : "e:") + (*chunk)->bytes + "\n";
+  }
+}
+
+TEST(OutputOrder, IsThatInWhichItWasTaken) {
+  const SpoolFolder folder;
+  const auto output = CommandOutput::Create(folder.fd(), "cm_a");
+  ASSERT_TRUE(output);
+  PatternPipe out;
+  PatternPipe err;
+  const auto write = [&](OutputStreamKind stream, std::string_view text) {
+    const PatternPipe& pipe = stream == kOut ? out : err;
+    ASSERT_TRUE(os::WriteAll(pipe.in().get(), text));
+    ASSERT_EQ((*output)->Take(stream, pipe.out()), SpoolFile::Moved::kSome);
+  };
+  write(kErr, "first");
+  write(kOut, "second");
+  write(kOut, "+");
+  write(kErr, "third");
+  const auto reader = (*output)->Follow(0, 0);
+  EXPECT_EQ(Chunks(*reader, 100), "e:first\no:second+\ne:third\n");
+  write(kOut, "fourth");
+  EXPECT_EQ(Chunks(*reader, 100), "o:fourth\n");
+  EXPECT_EQ(Chunks(*(*output)->Follow(6, 0), 100), "e:first\no:+\ne:third\no:fourth\n");
+  EXPECT_EQ(Chunks(*(*output)->Follow(6, 100), 100), "o:+fourth\n") << "nothing of the other comes between";
+}
+
+TEST(OutputOrder, IsByTurnsWhereNobodyKnowsIt) {
+  const SpoolFolder folder;
+  for (const char* stream : {".out", ".err"}) {
+    const os::Fd file(open(folder.Path(std::string("cm_a") + stream).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_TRUE(os::WriteAll(file.get(), stream[1] == 'o' ? "123456" : "abc"));
+  }
+  const auto output = CommandOutput::Open(folder.fd(), "cm_a", CommandOutput::Command::kEnded);
+  ASSERT_TRUE(output);
+  EXPECT_EQ(Chunks(*(*output)->Follow(0, 0), 2), "o:12\ne:ab\no:34\ne:c\no:56\n");
+}
+
+TEST(OutputOrder, OfAReaderThatLagsFarBehindIsByTurns) {
+  const SpoolFolder folder;
+  const auto output = CommandOutput::Create(folder.fd(), "cm_a");
+  ASSERT_TRUE(output);
+  PatternPipe out;
+  PatternPipe err;
+  constexpr int kRounds = 2000;
+  for (int i = 0; i < kRounds; ++i) {
+    out.Write(8);
+    err.Write(8);
+    ASSERT_EQ((*output)->Take(kOut, out.out()), SpoolFile::Moved::kSome);
+    ASSERT_EQ((*output)->Take(kErr, err.out()), SpoolFile::Moved::kSome);
+  }
+  const auto reader = (*output)->Follow(0, 0);
+  std::array<std::uint64_t, 2> seen{};
+  while (true) {
+    const auto chunk = reader->Next(8);
+    ASSERT_TRUE(chunk);
+    if (!*chunk) break;
+    const auto stream = static_cast<std::size_t>((*chunk)->stream);
+    EXPECT_EQ((*chunk)->offset, seen.at(stream));
+    EXPECT_EQ((*chunk)->bytes, PatternAt(seen.at(stream), 8));
+    seen.at(stream) += 8;
+    ASSERT_LE(std::max(seen[0], seen[1]) - std::min(seen[0], seen[1]), 8U) << "one starves the other";
+  }
+  EXPECT_EQ(seen[0], 8U * kRounds);
+  EXPECT_EQ(seen[1], 8U * kRounds);
+}
+
 }  // namespace
 }  // namespace caisson::sandbox

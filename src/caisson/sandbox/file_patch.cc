@@ -1,16 +1,15 @@
 #include "caisson/sandbox/file_patch.h"
 
-#include <sha2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "caisson/base/sha256.h"
 #include "caisson/base/utf8.h"
 #include "caisson/sandbox/line_diff.h"
 #include "caisson/sandbox/patch_text.h"
@@ -84,22 +83,19 @@ Result<Digest> DigestOf(const os::Fd& file, PatchBudget& budget) {
   Digest digest{.size = {static_cast<std::uint64_t>(status.st_size)}, .sha256 = {}};
   if (digest.size > kDigestLimit || !budget.TakeDigested(digest.size)) return digest;
 
-  SHA2_CTX context;
-  SHA256Init(&context);
+  Sha256Sum sum;
   std::vector<char> block(std::size_t{256} << 10U);
   std::uint64_t offset = 0;
   while (offset < digest.size.value) {
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), digest.size.value - offset));
     CAISSON_TRY(const std::size_t count, ReadAt(file, std::span(block).first(wanted), offset));
     if (count == 0) break;  // it shrinks while we read
-    SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(block.data()), count);
+    sum.Add({block.data(), count});
     offset += count;
   }
   digest.size.value = offset;
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> sum{};
-  SHA256Final(sum.data(), &context);
   constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const std::uint8_t byte : sum) (digest.sha256 += kDigits[byte >> 4U]) += kDigits[byte & 0xFU];
+  for (const std::uint8_t byte : sum.Finish()) (digest.sha256 += kDigits[byte >> 4U]) += kDigits[byte & 0xFU];
   return digest;
 }
 

@@ -62,13 +62,13 @@ class Sandbox {
     std::optional<CommandResult> failed;
   };
   Result<Spooled> StartSpooled(const CommandSpec& spec, const std::string& id, Input input,
-                               std::string_view stdin_bytes, std::function<void(Result<CommandResult>)> on_end);
+                               std::string_view stdin_bytes, OnCommandEnd on_end);
   // Of a sandbox that was taken over: the commands that were running then, once.
   struct Survivor {
     std::string id;
     std::unique_ptr<SpooledCommand> command;
   };
-  using OnEndOf = std::function<std::function<void(Result<CommandResult>)>(const std::string& id)>;
+  using OnEndOf = std::function<OnCommandEnd(const std::string& id)>;
   Result<std::vector<Survivor>> TakeCommands(Bytes kept_output, const OnEndOf& on_end_of);
 
   // Everything that differs in its files from what it was made from.
@@ -118,7 +118,6 @@ class Sandbox {
   bool was_greeted_ = true;                    // false: taken over, and its guest has not been spoken to yet
 };
 
-// What a command's input takes at once, without anybody reading it: a pipe's size.
-inline constexpr std::size_t kMaxFirstInput = 64U << 10U;
+inline constexpr std::size_t kMaxFirstInput = 1U << 20U;
 
 }  // namespace caisson::sandbox

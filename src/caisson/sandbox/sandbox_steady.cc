@@ -36,10 +36,9 @@ Result<std::unique_ptr<Sandbox>> Sandbox::TakeOver(std::unique_ptr<backend::Inst
 }
 
 Result<Sandbox::Spooled> Sandbox::StartSpooled(const CommandSpec& spec, const std::string& id, Input input,
-                                               std::string_view stdin_bytes,
-                                               std::function<void(Result<CommandResult>)> on_end) {
+                                               std::string_view stdin_bytes, OnCommandEnd on_end) {
   if (stdin_bytes.size() > kMaxFirstInput) {
-    return Fail(Error(Code::kInvalidArgument, "the command's first input is longer than 64 KiB")
+    return Fail(Error(Code::kInvalidArgument, "the command's first input is longer than 1 MiB")
                     .Remedy("leave the input open and write the rest to it"));
   }
   CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
@@ -60,17 +59,19 @@ Result<Sandbox::Spooled> Sandbox::StartSpooled(const CommandSpec& spec, const st
     if (state->span) spooled.failed->files_changed.emplace();
     return spooled;
   }
-  os::Fd& sink = state->started.stdio[0];
-  // A new pipe takes as much without waiting.
-  if (!stdin_bytes.empty()) (void)os::WriteAll(sink.get(), stdin_bytes);
-  if (input == Input::kOnlyFirst) sink.Reset();
   plan::ParkedCommand parked;
   id.copy(parked.id, sizeof parked.id - 1);
   parked.command = state->started.command;
   parked.start_ns = Nanoseconds(state->start);
   parked.deadline_ns = Nanoseconds(state->start + state->timeout);
-  spooled.command = std::make_unique<SpooledCommand>(SpooledCommand::Begin{
-      .state = std::move(state), .output = std::move(output), .parked = parked, .on_end = std::move(on_end)});
+  spooled.command = std::make_unique<SpooledCommand>(
+      SpooledCommand::Begin{.state = std::move(state),
+                            .output = std::move(output),
+                            .parked = parked,
+                            .first_input = std::string(stdin_bytes),
+                            .after_first_input = input == Input::kOpen ? SpooledCommand::AfterFirst::kStaysOpen
+                                                                       : SpooledCommand::AfterFirst::kCloses,
+                            .on_end = std::move(on_end)});
   return spooled;
 }
 

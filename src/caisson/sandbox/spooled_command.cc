@@ -39,6 +39,8 @@ SpooledCommand::SpooledCommand(Begin begin)
       on_end_(std::move(begin.on_end)),
       parked_(begin.parked),
       input_(std::move(state_->started.stdio[kIn])),
+      first_(std::move(begin.first_input)),
+      after_first_(begin.after_first_input),
       verdict_(static_cast<Verdict>(std::min<std::uint64_t>(parked_.decided, 2))) {
   for (const std::size_t stream : {kOut, kErr}) {
     os::SetNonBlocking(state_->started.stdio[stream].get());
@@ -61,6 +63,7 @@ SpooledCommand::SpooledCommand(Begin begin)
     state_->started.leaf->Kill();
     killed_at_ = now;
   }
+  Feed();
   Park();
   thread_ = std::thread([this] { Run(); });
 }
@@ -77,15 +80,40 @@ void SpooledCommand::Park() {
   parked_.decided = static_cast<std::uint64_t>(verdict_);
   std::vector<int> fds = {started.end.get()};
   for (const std::size_t stream : {kOut, kErr}) fds.push_back(started.stdio[stream].get());
-  if (input_.valid()) fds.push_back(input_.get());
+  // An input whose rest this engine holds ends with it.
+  const bool ends_with_us = !first_.empty() && after_first_ == AfterFirst::kCloses;
+  if (input_.valid() && !ends_with_us) fds.push_back(input_.get());
   // Without its launcher no sandbox lives that could be taken over.
   (void)state_->instance->Park(*started.leaf, parked_, fds);
+}
+
+int SpooledCommand::InputToFeed() const {
+  const std::lock_guard lock(mutex_);
+  return first_.empty() || left_ ? -1 : input_.get();
+}
+
+// With the lock held, or before there is anybody else.
+void SpooledCommand::Feed() {
+  while (input_.valid() && !first_.empty()) {
+    const ssize_t n = write(input_.get(), first_.data(), first_.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    silent_from_ = Clock::now() + kSilence;
+    // Nobody reads it any more, or ever did.
+    first_.erase(0, n < 0 ? std::string::npos : static_cast<std::size_t>(n));
+  }
+  if (after_first_ == AfterFirst::kCloses) input_.Reset();
+  fed_.notify_all();
 }
 
 Result<std::size_t> SpooledCommand::WriteInput(std::string_view bytes) {
   os::Fd input;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    // What was given first comes first.
+    const bool is_fed =
+        fed_.wait_for(lock, std::chrono::milliseconds(kInputPatienceMs), [this] { return first_.empty() || over_; });
+    if (!is_fed) return std::size_t{0};
     if (over_ || !input_.valid()) return Fail(Error(Code::kConflict, "the command's input is not open"));
     CAISSON_TRY(input, input_.Duplicate());
   }
@@ -104,7 +132,8 @@ Result<std::size_t> SpooledCommand::WriteInput(std::string_view bytes) {
 Status SpooledCommand::CloseInput() {
   const std::lock_guard lock(mutex_);
   if (over_ || !input_.valid()) return Fail(Error(Code::kConflict, "the command's input is not open"));
-  input_.Reset();
+  after_first_ = AfterFirst::kCloses;
+  if (first_.empty()) input_.Reset();
   Park();
   return {};
 }
@@ -173,10 +202,11 @@ void SpooledCommand::Run() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
+    fed_.notify_all();
     // Nobody parks them any more. Whoever still writes to them learns that nobody reads.
     for (const std::size_t stream : {kOut, kErr}) state_->started.stdio[stream].Reset();
   }
-  on_end_(*std::move(result));
+  if (on_end_(*std::move(result)) == Recorded::kNo) return;
   (void)state_->instance->Unpark(*state_->started.leaf);
   state_->instance->Return(*std::move(state_->started.leaf));
   output_->Finish();
@@ -188,10 +218,11 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
   const auto source = [&](std::size_t stream, OutputStreamKind kind) {
     return at_end_[stream] || output_->MustWait(kind) ? -1 : stdio[stream].get();
   };
-  std::array<pollfd, 4> entries{{{output_->wake_fd(), POLLIN, 0},
+  std::array<pollfd, 5> entries{{{output_->wake_fd(), POLLIN, 0},
                                  {state_->started.end.get(), POLLIN, 0},
                                  {source(kOut, OutputStreamKind::kStdout), POLLIN, 0},
-                                 {source(kErr, OutputStreamKind::kStderr), POLLIN, 0}}};
+                                 {source(kErr, OutputStreamKind::kStderr), POLLIN, 0},
+                                 {InputToFeed(), POLLOUT, 0}}};
   (void)poll(entries.data(), entries.size(), PollTimeout());
   if (entries[0].revents != 0) {
     std::uint64_t count = 0;
@@ -201,6 +232,11 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
     if (entries[stream + 1].revents == 0) continue;
     const auto kind = stream == kOut ? OutputStreamKind::kStdout : OutputStreamKind::kStderr;
     at_end_[stream] = output_->Take(kind, stdio[stream].get()) == SpoolFile::Moved::kEnd;
+  }
+  if (entries[4].revents != 0) {
+    const std::lock_guard lock(mutex_);
+    Feed();
+    if (first_.empty()) Park();
   }
   if (entries[1].revents != 0) return Conclude(PeekEnd());
   if (!TimeIsOver()) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,19 +24,22 @@ namespace caisson::sandbox {
 // it lies with the launcher, so that it outlives its engine. Thread-safe.
 class SpooledCommand {
  public:
-  // Called once, from the command's own thread, when it has ended and its output is complete: an Error when the sandbox
-  // ended under it. What must survive this engine is written down before it returns; only then is the command
-  // forgotten.
-  using OnEnd = std::function<void(Result<CommandResult>)>;
-
   // Of Sandbox: a command that has just started, or one that another engine started. `parked` says which, and since
   // when.
+  // `on_end` is called once, from the command's own thread, when it has ended and its output is complete: with an Error
+  // when the sandbox ended under it. What must survive this engine is written down before it returns. One whose end is
+  // not recorded stays with the launcher, for the next engine.
+  // `first_input` is written to its input as far as there is room, before anything else, and never waited for by the
+  // caller. An engine that ends before all of it was written takes the rest along.
+  enum class AfterFirst : std::uint8_t { kStaysOpen, kCloses };
   struct Begin {
     std::unique_ptr<Command::State> state;
     std::shared_ptr<CommandOutput> output;  // also its readers'
     plan::ParkedCommand parked;
     bool is_frozen = false;
-    OnEnd on_end;
+    std::string first_input = {};
+    AfterFirst after_first_input = AfterFirst::kStaysOpen;
+    OnCommandEnd on_end;
   };
   explicit SpooledCommand(Begin begin);
   // Leaves the command running for the next engine, unless it has ended.
@@ -63,6 +67,9 @@ class SpooledCommand {
 
   void Run();
   std::optional<Result<CommandResult>> Move();
+  // Writes what there is room for of the first input.
+  void Feed();
+  int InputToFeed() const;
   void Drain();
   Result<CommandResult> Conclude(const std::optional<proto::End>& end);
   std::optional<proto::End> PeekEnd() const;
@@ -73,12 +80,15 @@ class SpooledCommand {
 
   std::unique_ptr<Command::State> state_;
   std::shared_ptr<CommandOutput> output_;  // also its readers'
-  OnEnd on_end_;
+  OnCommandEnd on_end_;
   std::array<bool, 3> at_end_{};  // the stream was read to its end; its pipe stays, to be parked with the others
 
   mutable std::mutex mutex_;  // what follows
   plan::ParkedCommand parked_;
-  os::Fd input_;                         // invalid: closed
+  os::Fd input_;       // invalid: closed
+  std::string first_;  // not written yet
+  AfterFirst after_first_;
+  std::condition_variable fed_;          // first_ is empty
   std::optional<Clock::duration> left_;  // while it is frozen
   Verdict verdict_;
   std::optional<Clock::time_point> killed_at_;

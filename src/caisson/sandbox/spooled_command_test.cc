@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr minutes kPatience{1};
 constexpr std::uint32_t kSlot = 7;
+constexpr std::uint32_t kLivingSlot = 8;
 
 os::Fd MakeFile(std::string_view text = {}) {
   os::Fd file(memfd_create("file", MFD_CLOEXEC));
@@ -79,6 +80,11 @@ class Launcher {
     return static_cast<std::size_t>(
         std::ranges::count_if(told_, [&](const Told& told) { return told.request.verb == verb; }));
   }
+  // The guest of kLivingSlot is dead from now on.
+  void EndGuest() {
+    const std::lock_guard lock(mutex_);
+    guest_.second.Reset();
+  }
   // Written to when the whole sandbox is killed.
   const os::Fd& kill() const { return kill_; }
 
@@ -93,7 +99,8 @@ class Launcher {
       const std::string_view bytes(reinterpret_cast<const char*>(&reply), sizeof reply);
       if (told.request.verb == Verb::kExamineLeaf) (void)os::SendWithFds(connection_.get(), bytes, {});
       if (told.request.verb == Verb::kAdopt) {
-        const os::Fd ended = MakePipe().first;  // as a guest that is dead at once
+        os::Fd ended = MakePipe().first;  // as a guest that is dead at once
+        if (told.request.slot == kLivingSlot) ended = *guest_.first.Duplicate();
         (void)os::SendWithFds(connection_.get(), bytes, std::vector<int>{ended.get(), kill_.get()});
       }
       const std::lock_guard lock(mutex_);
@@ -104,6 +111,7 @@ class Launcher {
 
   os::Fd connection_;
   os::Fd kill_;
+  std::pair<os::Fd, os::Fd> guest_ = MakePipe();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Told> told_;
@@ -121,10 +129,24 @@ class SpooledCommandTest : public testing::Test {
     auto taken = backend::Instance::TakeOver(*link_, kSlot);
     ASSERT_TRUE(taken);
     instance_ = std::move(taken->instance);
+    MakePipes();
+  }
+  void MakePipes() {
     std::tie(in_, input_) = MakePipe();
     std::tie(out_read_, out_) = MakePipe();
     std::tie(err_read_, err_) = MakePipe();
     std::tie(end_read_, end_) = MakePipe();
+  }
+  // As the command reads it: so many bytes, or all until the end.
+  std::string ReadInput(std::size_t most) const {
+    std::string got;
+    std::array<char, 4096> bytes{};
+    while (got.size() < most) {
+      const ssize_t n = read(in_.get(), bytes.data(), bytes.size());
+      if (n <= 0) break;
+      got.append(bytes.data(), static_cast<std::size_t>(n));
+    }
+    return got;
   }
   void TearDown() override {
     command_.reset();
@@ -161,9 +183,12 @@ class SpooledCommandTest : public testing::Test {
                                            .output = *output,
                                            .parked = parked,
                                            .is_frozen = sandbox == Sandbox::kIsFrozen,
+                                           .first_input = first_input_,
+                                           .after_first_input = after_first_,
                                            .on_end = [this](Result<CommandResult> result) {
                                              had_ended_ = output_->Follow(~0ULL, ~0ULL)->Finished();
                                              result_.set_value(std::move(result));
+                                             return recorded_;
                                            }});
   }
   // The guest's last word.
@@ -206,6 +231,9 @@ class SpooledCommandTest : public testing::Test {
   std::shared_ptr<CommandOutput> output_;
   std::promise<Result<CommandResult>> result_;
   bool had_ended_ = true;
+  Recorded recorded_ = Recorded::kYes;
+  std::string first_input_;
+  SpooledCommand::AfterFirst after_first_ = SpooledCommand::AfterFirst::kStaysOpen;
   std::optional<SpooledCommand> command_;
 };
 
@@ -227,6 +255,18 @@ TEST_F(SpooledCommandTest, EndsWithItsOutput) {
   command_.reset();
   EXPECT_TRUE(output_->Follow(3, 5)->Finished());
   EXPECT_TRUE(IsEmpty(leaf_kill_));
+}
+
+TEST_F(SpooledCommandTest, WhoseEndIsNotRecordedIsLeftToTheNextEngine) {
+  recorded_ = Recorded::kNo;
+  Begin();
+  SayEnd(3);
+  ASSERT_TRUE(Ended());
+  command_.reset();
+  instance_.reset();
+  link_.reset();
+  EXPECT_EQ(launcher_->Count(Verb::kUnpark), 0U);
+  EXPECT_FALSE(output_->Follow(0, 0)->Finished()) << "nobody is told of an end that is not recorded";
 }
 
 TEST_F(SpooledCommandTest, WithoutAWordOfItsEndItsSandboxHasEnded) {
@@ -392,6 +432,47 @@ TEST_F(SpooledCommandTest, NothingCanBeDoneToWhatHasEnded) {
   EXPECT_TRUE(IsEmpty(leaf_kill_));
   LetGo();
   EXPECT_EQ(launcher_->Count(Verb::kPark), 1U);
+}
+
+// Nobody reads while it is begun: what finds no room in the pipe must not be waited for.
+TEST_F(SpooledCommandTest, ItsFirstInputIsWrittenAsItIsRead) {
+  first_input_ = PatternAt(0, 1U << 20U);
+  Begin();
+  EXPECT_EQ(*command_->WriteInput("later"), 0U) << "the first comes first";
+  EXPECT_TRUE(command_->CloseInput());
+  EXPECT_TRUE(ReadInput(first_input_.size()) == first_input_);
+  EXPECT_EQ(command_->WriteInput("x").error().code(), Code::kConflict);
+  SayEnd(0);
+  EXPECT_TRUE(Ended());
+}
+
+TEST_F(SpooledCommandTest, ItsInputEndsAfterTheFirst) {
+  first_input_ = PatternAt(0, 1U << 20U);
+  after_first_ = SpooledCommand::AfterFirst::kCloses;
+  Begin();
+  EXPECT_EQ(launcher_->Await(Verb::kPark).fds.size(), plan::kMostParkedFds - 1) << "the next engine has no more of it";
+  EXPECT_TRUE(ReadInput(2 * first_input_.size()) == first_input_);
+  SayEnd(0);
+  EXPECT_TRUE(Ended());
+}
+
+TEST_F(SpooledCommandTest, TheEndOfItsSandboxIsTriedAgainUntilNothingIsLeft) {
+  auto taken = backend::Instance::TakeOver(*link_, kLivingSlot);
+  ASSERT_TRUE(taken);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Status failed = taken->instance->Destroy();
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), Code::kDeadlineExceeded);
+  }
+  EXPECT_EQ(launcher_->Count(Verb::kDestroy), 0U);
+  launcher_->EndGuest();
+  EXPECT_TRUE(taken->instance->Destroy());
+  EXPECT_TRUE(taken->instance->Destroy());
+  taken->instance.reset();
+  instance_.reset();
+  link_.reset();
+  launcher_->Await(Verb::kDestroy, 2);
+  EXPECT_EQ(launcher_->Count(Verb::kDestroy), 2U) << "one for each sandbox";
 }
 
 TEST_F(SpooledCommandTest, IsLeftToTheNextEngine) {

@@ -1,5 +1,6 @@
 #include "caisson/service/event_feed.h"
 
+#include <atomic>
 #include <deque>
 #include <utility>
 
@@ -23,23 +24,27 @@ class EventFeed::Follower : public EventFollower {
     feed_.followers_.remove(this);
   }
 
-  std::optional<Event> Next() override {
+  Result<std::optional<Event>> Next() override {
     if (fetched_.empty()) {
-      auto records = feed_.database_.EventsAfter(after_, kAtOnce);
-      if (!records) return std::nullopt;
+      auto records = feed_.source_.after(after_, kAtOnce);
+      if (!records) {
+        if (++failures_ < kMostFailures) return std::nullopt;
+        return Fail(std::move(records).error().Context("the events cannot be read"));
+      }
+      failures_ = 0;
       for (state::EventRecord& record : *records) fetched_.push_back(std::move(record));
     }
     if (fetched_.empty()) return std::nullopt;
     state::EventRecord record = std::move(fetched_.front());
     fetched_.pop_front();
     after_ = record.number;
-    return Event{.number = record.number,
-                 .time = record.time,
-                 .type = std::move(record.type),
-                 .sandbox = std::move(record.sandbox),
-                 .command = std::move(record.command),
-                 .caller = std::move(record.caller),
-                 .detail = std::move(record.detail)};
+    return std::optional(Event{.number = record.number,
+                               .time = record.time,
+                               .type = std::move(record.type),
+                               .sandbox = std::move(record.sandbox),
+                               .command = std::move(record.command),
+                               .caller = std::move(record.caller),
+                               .detail = std::move(record.detail)});
   }
 
   void Await(std::function<void()> ready) override {
@@ -47,8 +52,10 @@ class EventFeed::Follower : public EventFollower {
       const std::lock_guard lock(feed_.mutex_);
       ready_ = std::move(ready);
     }
+    // Whoever is called at once would find again that nothing can be read, and again.
+    if (failures_ > 0) return;
     // What was recorded before the line above told nobody.
-    const auto newest = feed_.database_.NewestEvent();
+    const auto newest = feed_.source_.newest();
     if (!fetched_.empty() || (newest && *newest > after_)) Call();
   }
   void Cancel() override {
@@ -66,8 +73,21 @@ class EventFeed::Follower : public EventFollower {
   EventFeed& feed_;
   std::uint64_t after_;
   std::deque<state::EventRecord> fetched_;
+  std::atomic<int> failures_ = 0;  // in a row
   std::function<void()> ready_;
 };
+
+EventFeed::EventFeed(state::Database& database)
+    : source_{[&database](std::uint64_t after, std::uint32_t limit) { return database.EventsAfter(after, limit); },
+              [&database] { return database.NewestEvent(); }} {}
+
+void EventFeed::TellAgain() {
+  const std::lock_guard lock(mutex_);
+  for (Follower* const follower : followers_) {
+    if (follower->failures_ == 0) continue;
+    if (auto now = std::exchange(follower->ready_, nullptr)) now();
+  }
+}
 
 void EventFeed::Tell() {
   const std::lock_guard lock(mutex_);

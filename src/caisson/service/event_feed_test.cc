@@ -32,7 +32,12 @@ class EventFeedTest : public testing::Test {
 // The numbers of all there are now.
 std::vector<std::uint64_t> NumbersOf(EventFollower& follower) {
   std::vector<std::uint64_t> numbers;
-  while (const auto event = follower.Next()) numbers.push_back(event->number);
+  while (true) {
+    const auto event = follower.Next();
+    EXPECT_TRUE(event);
+    if (!event || !*event) break;
+    numbers.push_back((*event)->number);
+  }
   return numbers;
 }
 
@@ -42,7 +47,9 @@ TEST_F(EventFeedTest, IsFollowedFromTheBeginning) {
   ASSERT_TRUE(database_->AppendEvent(record));
   Append("second");
   const auto follower = feed_->Follow(0);
-  const auto event = follower->Next();
+  const auto next = follower->Next();
+  ASSERT_TRUE(next);
+  const std::optional<Event>& event = *next;
   ASSERT_TRUE(event);
   EXPECT_EQ(event->number, 1U);
   EXPECT_EQ(event->time, 5);
@@ -82,7 +89,7 @@ TEST_F(EventFeedTest, AwaitCallsAtOnceForWhatWasFetched) {
   Append();
   Append();
   const auto follower = feed_->Follow(0);
-  ASSERT_TRUE(follower->Next());
+  ASSERT_TRUE(*follower->Next());
   int calls = 0;
   follower->Await([&] { ++calls; });
   EXPECT_EQ(calls, 1);
@@ -128,6 +135,56 @@ TEST_F(EventFeedTest, NobodyIsCalledAfterCancel) {
   Record();
   EXPECT_EQ(calls, 0);
   EXPECT_EQ(NumbersOf(*follower).size(), 1U) << "it can still be read";
+}
+
+// Events that are there and, for as long as the test says so, cannot be read.
+class UnreadableEvents : public testing::Test {
+ protected:
+  bool is_broken_ = true;
+  int reads_ = 0;
+  EventFeed feed_{EventFeed::Source{
+      .after = [this](std::uint64_t after, std::uint32_t /*limit*/) -> Result<std::vector<state::EventRecord>> {
+        ++reads_;
+        if (is_broken_) return Fail(Error(Code::kInternal, "damage"));
+        std::vector<state::EventRecord> events;
+        if (after == 0) events.push_back({.number = 1, .time = 1, .type = "t"});
+        return events;
+      },
+      .newest = []() -> Result<std::uint64_t> { return 1; }}};
+};
+
+TEST_F(UnreadableEvents, AreTriedAgainNowAndThenUntilTheFollowerIsTold) {
+  const auto follower = feed_.Follow(0);
+  for (int attempt = 1; attempt < EventFeed::kMostFailures; ++attempt) {
+    const auto none = follower->Next();
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(*none);
+    int calls = 0;
+    follower->Await([&] { ++calls; });
+    EXPECT_EQ(calls, 0) << "not at once, which would be for ever";
+    feed_.TellAgain();
+    EXPECT_EQ(calls, 1);
+    feed_.TellAgain();
+    EXPECT_EQ(calls, 1);
+  }
+  const auto failed = follower->Next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), Code::kInternal);
+  EXPECT_EQ(reads_, EventFeed::kMostFailures);
+}
+
+TEST_F(UnreadableEvents, ComeOnceTheyCanBeRead) {
+  const auto follower = feed_.Follow(0);
+  for (int round = 0; round < 3; ++round) {
+    is_broken_ = true;
+    for (int attempt = 1; attempt < EventFeed::kMostFailures; ++attempt) ASSERT_TRUE(follower->Next());
+    is_broken_ = false;
+    EXPECT_EQ(NumbersOf(*follower).size(), round == 0 ? 1U : 0U) << "and what failed before is forgotten";
+  }
+  int calls = 0;
+  follower->Await([&] { ++calls; });
+  feed_.TellAgain();
+  EXPECT_EQ(calls, 0) << "who can read hears of events alone";
 }
 
 // Whoever waits for the call misses no event, whenever that is recorded.

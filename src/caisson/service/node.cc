@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "caisson/sandbox/command_output.h"
 #include "caisson/service/records.h"
 
 namespace caisson::service {
@@ -38,17 +39,32 @@ sandbox::CommandResult LostResult() {
   return result;
 }
 
-void RecordLost(Node& node, const state::CommandRecord& command, const std::string& why) {
+Status RecordEnd(Node& node, const state::CommandEnd& end, const state::EventRecord& event) {
+  const auto recorded = node.database.EndCommand(end, event);
+  if (recorded) {
+    node.events.Tell();
+    return {};
+  }
+  const Code code = recorded.error().code();
+  if (code == Code::kConflict || code == Code::kNotFound) return {};
+  return Fail(recorded.error());
+}
+
+Status RecordLost(Node& node, const state::CommandRecord& command, const std::string& why) {
   const UnixMs at = Now();
   const sandbox::CommandResult lost = LostResult();
-  (void)node.database.EndCommand(
-      {.id = command.id, .at = at, .summary = WriteSummary(lost.outcome), .result = WriteResult(lost, {})},
-      {.time = at,
-       .type = "command.ended",
-       .sandbox = command.sandbox.text(),
-       .command = command.id,
-       .caller = kDaemon,
-       .detail = why});
+  return RecordEnd(node,
+                   {.id = command.id,
+                    .at = at,
+                    .summary = WriteSummary(lost.outcome),
+                    .result = WriteResult(lost, {}),
+                    .spool_bytes = sandbox::CommandOutput::DiskBytes(node.sandboxes.spool_directory(), command.id)},
+                   {.time = at,
+                    .type = "command.ended",
+                    .sandbox = command.sandbox.text(),
+                    .command = command.id,
+                    .caller = kDaemon,
+                    .detail = why});
 }
 
 }  // namespace caisson::service

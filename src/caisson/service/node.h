@@ -44,8 +44,10 @@ Status RecordState(Node& node, const state::StateChange& change, const std::stri
 
 // Of a command whose sandbox ended under it: its processes were killed, and nobody saw how.
 sandbox::CommandResult LostResult();
-// Records that end of a command. What cannot be recorded is found again by the next daemon.
-void RecordLost(Node& node, const state::CommandRecord& command, const std::string& why);
+// Records the end of a command with its event, and tells who follows. One that is recorded already, or whose sandbox is
+// forgotten, is fine.
+Status RecordEnd(Node& node, const state::CommandEnd& end, const state::EventRecord& event);
+Status RecordLost(Node& node, const state::CommandRecord& command, const std::string& why);
 
 // The error of a node or sandbox that is full now.
 Error NoCapacity(std::string what, std::chrono::milliseconds retry_after);

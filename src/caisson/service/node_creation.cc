@@ -1,11 +1,9 @@
 // The part of NodeService that makes sandboxes.
 
-#include <sha2.h>
-
-#include <array>
 #include <chrono>
 #include <utility>
 
+#include "caisson/base/sha256.h"
 #include "caisson/plan/ticket_text.h"
 #include "caisson/service/node_service.h"
 
@@ -52,11 +50,7 @@ std::string DigestOf(const CreateRequest& request) {
   add(request.workspace_ticket.value_or(""));
   add(request.idle_timeout ? std::to_string(request.idle_timeout->count()) : "");
   add(OnEndName(request.on_end));
-  SHA2_CTX context;
-  SHA256Init(&context);
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
-  SHA256Final(digest.data(), &context);
+  const Sha256 digest = Sha256Of(text);
   return {digest.begin(), digest.end()};
 }
 
@@ -83,14 +77,14 @@ Result<std::optional<SandboxInfo>> NodeService::Repeated(const Caller& caller, c
   return info;
 }
 
-Status NodeService::Admit() {
+Status NodeService::Admit(const SandboxId& id) {
   const std::unique_lock lock(owners_mutex_);
   if (is_lost_) return Fail(Error(Code::kUnavailable, "the launcher has ended").Retryable());
-  if (owners_.size() + being_made_ >= node_.limits.sandboxes) {
+  if (owners_.size() + being_made_.size() >= node_.limits.sandboxes) {
     return Fail(NoCapacity("the node has as many sandboxes as it may", seconds(1)));
   }
-  ++being_made_;
-  return {};
+  if (being_made_.insert(id).second) return {};
+  return Fail(Error(Code::kConflict, "the sandbox is being started").Retryable());
 }
 
 Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateRequest& request) {
@@ -101,19 +95,54 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
   if (request.on_end == OnEnd::kKeep) CAISSON_CHECK_OK(SandboxOwner::CheckMayStop(SettingsOf(request)));
   CAISSON_TRY(auto repeated, Repeated(caller, request));
   if (repeated) return *std::move(repeated);
-  CAISSON_CHECK_OK(Admit());
   const SandboxId id = SandboxId::Random();
+  CAISSON_CHECK_OK(Admit(id));
   auto made = Make(caller, request, id);
-  {
-    const std::unique_lock lock(owners_mutex_);
-    --being_made_;
-  }
+  IsMade(id);
   if (!made && made.error().code() == Code::kConflict && request.idempotency_key) {
     // Somebody was faster with the same key.
     CAISSON_TRY(repeated, Repeated(caller, request));
     if (repeated) return *std::move(repeated);
   }
   return made;
+}
+
+void NodeService::IsMade(const SandboxId& id) {
+  {
+    const std::unique_lock lock(owners_mutex_);
+    being_made_.erase(id);
+  }
+  made_.notify_all();
+}
+
+bool NodeService::AwaitMade(const SandboxId& id) {
+  std::shared_lock lock(owners_mutex_);
+  return made_.wait_for(lock, kMakePatience, [&] { return !being_made_.contains(id); });
+}
+
+void NodeService::RecordUntilDone(const state::StateChange& change, const std::string& caller) {
+  {
+    const std::unique_lock lock(owners_mutex_);
+    unrecorded_.insert_or_assign(change.id, Unrecorded{change, caller});
+  }
+  RecordChanges();
+}
+
+void NodeService::RecordChanges() {
+  std::map<SandboxId, Unrecorded> all;
+  {
+    const std::shared_lock lock(owners_mutex_);
+    all = unrecorded_;
+  }
+  for (const auto& [id, one] : all) {
+    const Status recorded = RecordState(node_, one.change, one.caller);
+    // In another state it was deleted meanwhile, by somebody who asked for that.
+    const bool is_done =
+        recorded || recorded.error().code() == Code::kConflict || recorded.error().code() == Code::kNotFound;
+    if (!is_done) return;
+    const std::unique_lock lock(owners_mutex_);
+    unrecorded_.erase(id);
+  }
 }
 
 Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner, Lifecycle otherwise) {
@@ -169,11 +198,14 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
   }
   if (!box) {
     (void)node_.sandboxes.Discard(id, settings.storage);
-    const std::string reason = "it could not be made: " + box.error().message();
-    (void)RecordState(
-        node_,
-        {.id = id, .from = "pending", .to = "deleted", .at = Now(), .reason = reason, .deadline_at = {}, .also = {}},
-        caller.name);
+    RecordUntilDone({.id = id,
+                     .from = "pending",
+                     .to = "deleted",
+                     .at = Now(),
+                     .reason = "it could not be made: " + box.error().message(),
+                     .deadline_at = {},
+                     .also = {}},
+                    caller.name);
     return Fail(std::move(box).error());
   }
   const auto owner = std::make_shared<SandboxOwner>(node_,

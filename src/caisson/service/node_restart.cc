@@ -28,11 +28,18 @@ Status NodeService::Restart(const Caller& caller, const state::SandboxRecord& re
                     .Remedy("copy out what is needed from a new one, and delete it")
                     .Detail("state", record.state));
   }
-  CAISSON_CHECK_OK(Admit());
+  CAISSON_CHECK_OK(Admit(record.id));
   Status made = MakeAgain(caller, record, settings);
-  const std::unique_lock lock(owners_mutex_);
-  --being_made_;
+  IsMade(record.id);
   return made;
+}
+
+Status NodeService::DiscardFiles(const state::SandboxRecord& record) {
+  if (const auto settings = ReadSettings(record.spec)) return node_.sandboxes.Discard(record.id, settings->storage);
+  for (const plan::Storage storage : {plan::Storage::kDirectory, plan::Storage::kBtrfs}) {
+    CAISSON_CHECK_OK(node_.sandboxes.Discard(record.id, storage));
+  }
+  return {};
 }
 
 Status NodeService::MakeAgain(const Caller& caller, const state::SandboxRecord& record, const Settings& settings) {
@@ -62,7 +69,7 @@ Status NodeService::MakeAgain(const Caller& caller, const state::SandboxRecord& 
                                   .reason = "it could not be started again: " + box.error().message(),
                                   .deadline_at = {},
                                   .also = {}};
-    CAISSON_CHECK_OK(RecordState(node_, back, caller.name));
+    RecordUntilDone(back, caller.name);
     return Fail(std::move(box).error());
   }
   const auto owner = std::make_shared<SandboxOwner>(node_,

@@ -55,6 +55,7 @@ NodeService::NodeService(state::Database& database, sandbox::Sandboxes& sandboxe
     : events_(database),
       commands_(limits.commands),
       node_{database, sandboxes, events_, commands_, limits},
+      spools_(sandboxes.spool_directory(), database),
       lost_(std::move(lost)) {}
 
 Result<std::unique_ptr<NodeService>> NodeService::Start(state::Database& database, sandbox::Sandboxes& sandboxes,
@@ -76,7 +77,7 @@ NodeService::~NodeService() {
 
 std::size_t NodeService::CountSandboxes() const {
   const std::shared_lock lock(owners_mutex_);
-  return owners_.size() + being_made_;
+  return owners_.size() + being_made_.size();
 }
 
 Result<SandboxId> NodeService::Resolve(std::string_view sandbox) const {
@@ -127,7 +128,7 @@ Result<std::shared_ptr<SandboxOwner>> NodeService::OwnerOf(const Caller& caller,
 
 Result<SandboxInfo> NodeService::Describe(const SandboxId& id) const {
   CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));
-  CAISSON_TRY(SandboxInfo info, InfoOf(record));
+  SandboxInfo info = InfoOf(record);
   if (const auto owner = FindOwner(id)) info.commands_running = owner->CountCommands();
   return info;
 }
@@ -146,7 +147,7 @@ Result<Page<SandboxInfo>> NodeService::List(const Caller& caller, const ListRequ
   Page<SandboxInfo> infos;
   infos.next_cursor = std::move(page.next_cursor);
   for (const state::SandboxRecord& record : page.sandboxes) {
-    CAISSON_TRY(SandboxInfo info, InfoOf(record));
+    SandboxInfo info = InfoOf(record);
     if (const auto owner = FindOwner(record.id)) info.commands_running = owner->CountCommands();
     infos.items.push_back(std::move(info));
   }
@@ -188,18 +189,17 @@ Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view s
   CAISSON_CHECK_OK(Permit(caller, Permission::kManageSandboxes));
   CAISSON_TRY(const SandboxId id, Resolve(sandbox));
   const std::string reason = "deleted by " + caller.name;
+  if (!AwaitMade(id)) {
+    return Fail(Error(Code::kConflict, "the sandbox is being made").Detail("state", "pending").Retryable());
+  }
   if (const auto owner = FindOwner(id)) {
     CAISSON_CHECK_OK(owner->End(Lifecycle::kDeleted, reason, caller.name));
     Forget(id);
     return Describe(id);
   }
   CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));
-  if (record.state == sandbox::LifecycleName(Lifecycle::kPending)) {
-    return Fail(Error(Code::kConflict, "the sandbox is being made").Detail("state", record.state).Retryable());
-  }
   if (record.state != sandbox::LifecycleName(Lifecycle::kDeleted)) {
-    CAISSON_TRY(const Settings settings, ReadSettings(record.spec));
-    CAISSON_CHECK_OK(node_.sandboxes.Discard(id, settings.storage));
+    CAISSON_CHECK_OK(DiscardFiles(record));
     const state::StateChange change{
         .id = id, .from = record.state, .to = "deleted", .at = Now(), .reason = reason, .deadline_at = {}, .also = {}};
     CAISSON_CHECK_OK(RecordState(node_, change, caller.name));

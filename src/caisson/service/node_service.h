@@ -1,10 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@
 #include "caisson/service/node.h"
 #include "caisson/service/sandbox_owner.h"
 #include "caisson/service/service.h"
+#include "caisson/service/spool_trim.h"
 #include "caisson/state/database.h"
 
 namespace caisson::service {
@@ -80,16 +83,20 @@ class NodeService : public Service {
   Status Reconcile();
   // Takes the sandbox out of `survivor`, unless it fails.
   Status TakeOver(sandbox::Sandboxes::Survivor& survivor, const std::vector<state::CommandRecord>& not_ended);
-  // What one is whose processes are gone: kStopped when its files were kept, otherwise kFailed.
-  sandbox::Lifecycle WithoutProcesses(const SandboxId& id, plan::Storage storage) const;
   // Of one that the launcher does not have.
   Status RecordMissing(const state::SandboxRecord& record);
   Status RecordMissing(const std::vector<state::CommandRecord>& not_ended);
 
   // ---- node_creation.cc
   Result<std::optional<SandboxInfo>> Repeated(const Caller& caller, const CreateRequest& request);
-  Status Admit();
+  Status Admit(const SandboxId& id);
   Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
+  void IsMade(const SandboxId& id);
+  // Blocks while it is being made. Whether that is over.
+  bool AwaitMade(const SandboxId& id);
+  // The change of one that has no owner. What cannot be recorded now is tried again by RecordChanges.
+  void RecordUntilDone(const state::StateChange& change, const std::string& caller);
+  void RecordChanges();
   // It has an owner before anybody hears that it runs: it can be deleted from then on.
   // `otherwise`: what it becomes when that cannot be recorded.
   Status Begin(const Caller& caller, const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle otherwise);
@@ -97,6 +104,8 @@ class NodeService : public Service {
   // ---- node_restart.cc
   // A stopped one, with its files. Errors: kNotFound when they are gone: it is kFailed then.
   Status Restart(const Caller& caller, const state::SandboxRecord& record);
+  // What was kept of one that has no processes.
+  Status DiscardFiles(const state::SandboxRecord& record);
   Status MakeAgain(const Caller& caller, const state::SandboxRecord& record, const Settings& settings);
 
   Result<SandboxId> Resolve(std::string_view sandbox) const;
@@ -120,26 +129,33 @@ class NodeService : public Service {
 
   // ---- node_upkeep.cc: a thread of its own
   void Watch();
-  void EndOver(const std::shared_ptr<SandboxOwner>& owner, sandbox::Lifecycle to, std::string reason);
   Status EndNow(SandboxOwner& owner, sandbox::Lifecycle to, const std::string& reason);
+  void Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwner::Care care);
+  void JoinAttended();
   void ForgetOld();
-  void TrimSpools();
 
   EventFeed events_;
   CommandSeats commands_;
   Node node_;
+  SpoolTrim spools_;
   std::function<void()> lost_;
 
   mutable std::shared_mutex owners_mutex_;
   std::map<SandboxId, std::shared_ptr<SandboxOwner>> owners_;
-  std::uint32_t being_made_ = 0;
+  std::set<SandboxId> being_made_;
+  std::condition_variable_any made_;  // one of them is not made any more
+  struct Unrecorded {
+    state::StateChange change;
+    std::string caller;
+  };
+  std::map<SandboxId, Unrecorded> unrecorded_;
 
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> is_lost_ = false;
   os::Fd wake_;  // an eventfd: the watching thread looks again
-  std::mutex enders_mutex_;
-  std::map<SandboxId, std::thread> enders_;  // each ends one sandbox whose time is over
-  std::vector<SandboxId> ended_;             // whose threads are to be joined
+  std::mutex attending_mutex_;
+  std::map<SandboxId, std::thread> attending_;  // each does what one sandbox needs
+  std::vector<SandboxId> attended_;             // whose threads are to be joined
   std::thread watch_;
 };
 

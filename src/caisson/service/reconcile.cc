@@ -43,17 +43,24 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   sandbox::Sandbox& box = **survivor.sandbox;
   auto record = node_.database.GetSandbox(survivor.id);
   if (!record && record.error().code() != Code::kNotFound) return Fail(std::move(record).error());
-  if (!record || HasNoProcesses(record->state)) return box.Destroy();  // nobody knows it any more
-  CAISSON_TRY(Settings settings, ReadSettings(record->spec));
+  if (!record || HasNoProcesses(record->state)) {
+    // Nobody knows it any more. What does not end now is ended by the launcher, with all that it has.
+    (void)box.Destroy();
+    return {};
+  }
+  auto settings = ReadSettings(record->spec);
+  const auto known = sandbox::ParseLifecycle(record->state);
+  if (!known) return Fail(Error(Code::kInternal, "the database holds a sandbox in no known state"));
   const Lifecycle state = box.is_frozen() ? Lifecycle::kPaused : Lifecycle::kRunning;
   const std::string name(sandbox::LifecycleName(state));
   const Instant now{std::chrono::steady_clock::now(), Now()};
   const auto used = UsedLifetime(*record, now.time);
   const auto clock = state == Lifecycle::kRunning ? LifetimeClock::kRuns : LifetimeClock::kStands;
-  const state::SandboxUpdate lifetime = LifetimeUpdate(used, settings.max_lifetime, clock, now);
-  if (record->state == name) {
+  const auto longest = settings ? settings->max_lifetime : std::nullopt;
+  const state::SandboxUpdate lifetime = LifetimeUpdate(used, longest, clock, now);
+  if (settings && record->state == name) {
     CAISSON_CHECK_OK(node_.database.UpdateSandbox(survivor.id, lifetime));
-  } else {
+  } else if (settings) {
     const state::StateChange change{.id = survivor.id,
                                     .from = record->state,
                                     .to = name,
@@ -65,44 +72,46 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   }
   auto owner = std::make_shared<SandboxOwner>(node_,
                                               SandboxOwner::Description{.id = survivor.id,
-                                                                        .settings = std::move(settings),
+                                                                        .settings = settings.value_or(Settings()),
                                                                         .idle_timeout = record->idle_timeout,
                                                                         .used_lifetime = used,
                                                                         .on_end = OnEndOf(*record),
-                                                                        .state = state},
+                                                                        .state = settings ? state : *known},
                                               *std::move(survivor.sandbox));
   owners_.emplace(survivor.id, owner);
-  if (const Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended)); !taken) {
-    (void)owner->End(WithoutProcesses(survivor.id, owner->storage()),
-                     "it could not be taken over: " + taken.error().message(), kDaemon);
-    Forget(survivor.id);
-  }
+  Status taken = owner->TakeCommands(CommandsOf(survivor.id, not_ended));
+  if (taken && !settings) taken = Fail(std::move(settings).error());
+  if (taken) return {};
+  // What of it cannot be recorded now is tried again with all that others need.
+  const std::string reason = "it could not be taken over: " + taken.error().message();
+  if (owner->End(Lifecycle::kFailed, reason, kDaemon)) Forget(survivor.id);
   return {};
-}
-
-Lifecycle NodeService::WithoutProcesses(const SandboxId& id, plan::Storage storage) const {
-  const auto kept = node_.sandboxes.HasKept(id, storage);
-  return kept && *kept ? Lifecycle::kStopped : Lifecycle::kFailed;
 }
 
 Status NodeService::RecordMissing(const state::SandboxRecord& record) {
   state::StateChange change{
       .id = record.id, .from = record.state, .to = {}, .at = Now(), .reason = {}, .deadline_at = {}, .also = {}};
-  CAISSON_TRY(const Settings settings, ReadSettings(record.spec));
+  const auto settings = ReadSettings(record.spec);
   if (record.state == "pending") {
-    (void)node_.sandboxes.Discard(record.id, settings.storage);
+    if (settings) (void)node_.sandboxes.Discard(record.id, settings->storage);
     change.to = "deleted";
     change.reason = "the daemon ended while it was made";
     return RecordState(node_, change, kDaemon);
   }
+  if (!settings) {
+    change.to = "failed";
+    change.reason = settings.error().message();
+    return RecordState(node_, change, kDaemon);
+  }
   if (record.state == "stopped") {
-    const auto kept = node_.sandboxes.HasKept(record.id, settings.storage);
+    const auto kept = node_.sandboxes.HasKept(record.id, settings->storage);
     if (!kept || *kept) return {};
     change.to = "failed";
     change.reason = "the files that were kept of it are gone";
     return RecordState(node_, change, kDaemon);
   }
-  change.to = sandbox::LifecycleName(WithoutProcesses(record.id, settings.storage));
+  const auto kept = node_.sandboxes.HasKept(record.id, settings->storage);
+  change.to = kept && *kept ? "stopped" : "failed";
   change.reason = "it ended while no daemon had it";
   return RecordState(node_, change, kDaemon);
 }
@@ -119,7 +128,8 @@ Status NodeService::RecordMissing(const std::vector<state::CommandRecord>& not_e
     filter.cursor = page.next_cursor;
   }
   for (const state::CommandRecord& record : not_ended) {
-    if (!owners_.contains(record.sandbox)) RecordLost(node_, record, "its sandbox ended while no daemon had it");
+    if (owners_.contains(record.sandbox)) continue;
+    CAISSON_CHECK_OK(RecordLost(node_, record, "its sandbox ended while no daemon had it"));
   }
   return {};
 }

@@ -75,7 +75,8 @@ std::string WriteSettings(const Settings& settings) {
 
 Result<Settings> ReadSettings(std::string_view bytes) {
   proto::SandboxSettings message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+  // Every sandbox has limits, and so bytes that say which.
+  if (bytes.empty() || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       message.storage() > static_cast<std::uint32_t>(plan::Storage::kBtrfs) ||
       message.workspace_mode() > static_cast<std::uint32_t>(plan::WorkspaceMode::kReadWrite)) {
     return Fail(Damaged("description of a sandbox"));
@@ -195,14 +196,21 @@ OnEnd OnEndOf(const state::SandboxRecord& record) {
   return record.on_end == OnEndName(OnEnd::kKeep) ? OnEnd::kKeep : OnEnd::kDelete;
 }
 
-Result<SandboxInfo> InfoOf(const state::SandboxRecord& record) {
-  CAISSON_TRY(Settings settings, ReadSettings(record.spec));
-  const auto lifecycle = sandbox::ParseLifecycle(record.state);
-  if (!lifecycle) return Fail(Damaged("state of a sandbox"));
+SandboxInfo InfoOf(const state::SandboxRecord& record) {
+  auto read = ReadSettings(record.spec);
+  const auto known = sandbox::ParseLifecycle(record.state);
+  sandbox::Lifecycle lifecycle = known.value_or(sandbox::Lifecycle::kFailed);
+  std::string reason = record.reason;
+  if (!known) reason = Damaged("state of a sandbox").message();
+  if (!read && lifecycle != sandbox::Lifecycle::kFailed && lifecycle != sandbox::Lifecycle::kDeleted) {
+    lifecycle = sandbox::Lifecycle::kFailed;
+    reason = read.error().message();
+  }
+  Settings settings = read ? *std::move(read) : Settings();
   return SandboxInfo{.id = record.id,
                      .name = record.name,
-                     .state = *lifecycle,
-                     .reason = record.reason,
+                     .state = lifecycle,
+                     .reason = std::move(reason),
                      .labels = record.labels,
                      .limits = settings.limits,
                      .command_timeout = settings.command_timeout,

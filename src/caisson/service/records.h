@@ -17,7 +17,7 @@ namespace caisson::service {
 // What a sandbox is made as, for as long as it exists.
 struct Settings {
   plan::Limits limits;
-  std::chrono::milliseconds command_timeout{};
+  std::chrono::milliseconds command_timeout{30'000};
   plan::Storage storage = plan::Storage::kBtrfs;
   std::string image = "host";
   std::string workspace;
@@ -50,8 +50,9 @@ std::string WriteSummary(const sandbox::Outcome& outcome);
 
 std::string_view OnEndName(OnEnd on_end);
 OnEnd OnEndOf(const state::SandboxRecord& record);
-// Of a record: what interfaces call a sandbox, less what only its owner knows.
-Result<SandboxInfo> InfoOf(const state::SandboxRecord& record);
+// Of a record: what interfaces call a sandbox, less what only its owner knows. One whose record is damaged has failed,
+// unless it is deleted, and says so; what cannot be read of it is as a sandbox without settings has it.
+SandboxInfo InfoOf(const state::SandboxRecord& record);
 // The same of a command. Its result is not needed.
 Result<CommandInfo> InfoOf(const state::CommandRecord& record);
 

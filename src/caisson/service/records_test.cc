@@ -65,7 +65,9 @@ TEST(Settings, ThatAreDamagedAreNotRead) {
   const std::string good = WriteSettings(SomeSettings());
   ExpectDamaged(ReadSettings("\xff\xff\xff"));
   ExpectDamaged(ReadSettings(good.substr(0, good.size() - 1)));
+  ExpectDamaged(ReadSettings(""));
   proto::SandboxSettings message;
+  message.set_pids(1);
   message.set_storage(3);
   ExpectDamaged(ReadSettings(message.SerializeAsString()));
   message.set_storage(0);
@@ -234,8 +236,7 @@ state::SandboxRecord SomeSandbox() {
 
 TEST(InfoOf, ASandbox) {
   const state::SandboxRecord record = SomeSandbox();
-  const auto info = InfoOf(record);
-  ASSERT_TRUE(info);
+  const std::optional<SandboxInfo> info = InfoOf(record);
   EXPECT_EQ(info->id, record.id);
   EXPECT_EQ(info->name, "box");
   EXPECT_EQ(info->state, sandbox::Lifecycle::kPaused);
@@ -260,10 +261,23 @@ TEST(InfoOf, ASandbox) {
 TEST(InfoOf, ASandboxOfADamagedRecord) {
   state::SandboxRecord record = SomeSandbox();
   record.state = "asleep";
-  ExpectDamaged(InfoOf(record));
-  record = SomeSandbox();
-  record.spec = "\xff";
-  ExpectDamaged(InfoOf(record));
+  EXPECT_EQ(InfoOf(record).state, sandbox::Lifecycle::kFailed);
+  EXPECT_NE(InfoOf(record).reason.find("damaged state"), std::string::npos);
+  for (const char* spec : {"\xff", ""}) {
+    record = SomeSandbox();
+    record.spec = spec;
+    const SandboxInfo info = InfoOf(record);
+    EXPECT_EQ(info.state, sandbox::Lifecycle::kFailed);
+    EXPECT_NE(info.reason.find("damaged description"), std::string::npos);
+    EXPECT_EQ(info.name, "box") << "what can be read is";
+    EXPECT_GT(info.limits.memory.value, 0U);
+    for (const auto& [state, expected] :
+         {std::pair("failed", sandbox::Lifecycle::kFailed), std::pair("deleted", sandbox::Lifecycle::kDeleted)}) {
+      record.state = state;
+      EXPECT_EQ(InfoOf(record).state, expected);
+      EXPECT_EQ(InfoOf(record).reason, "why") << "it says already why it is so";
+    }
+  }
 }
 
 state::CommandRecord SomeCommand() {

@@ -14,6 +14,39 @@ sandbox::SpooledCommand* RunningCommand::command() const {
   return command_.get();
 }
 
+void RunningCommand::Conclude(std::function<bool()> record) {
+  {
+    const std::lock_guard lock(record_mutex_);
+    record_ = std::move(record);
+  }
+  TryToRecord();
+}
+
+bool RunningCommand::TryToRecord() {
+  {
+    const std::lock_guard lock(record_mutex_);
+    if (!record_) return true;
+    if (!record_()) return false;
+    record_ = nullptr;
+  }
+  End();
+  return true;
+}
+
+bool RunningCommand::AwaitRecorded() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_ || left_; });
+  return ended_;
+}
+
+void RunningCommand::Leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    left_ = true;
+  }
+  changed_.notify_all();
+}
+
 void RunningCommand::End() {
   std::vector<std::function<void()>> waiters;
   {

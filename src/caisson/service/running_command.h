@@ -20,6 +20,10 @@ class RunningCommand {
   RunningCommand(std::string id, std::uint64_t step, sandbox::CommandSpec spec, std::vector<CommandSeats::Seat> seats)
       : id_(std::move(id)), step_(step), spec_(std::move(spec)), seats_(std::move(seats)) {}
 
+  RunningCommand(const RunningCommand&) = delete;
+  RunningCommand& operator=(const RunningCommand&) = delete;
+  ~RunningCommand() { Leave(); }  // before its thread is joined
+
   const std::string& id() const { return id_; }
   std::uint64_t step() const { return step_; }
   const sandbox::CommandSpec& spec() const { return spec_; }
@@ -27,6 +31,16 @@ class RunningCommand {
   // Set once, after it was started. nullptr before, and of one that did not start.
   void Set(std::unique_ptr<sandbox::SpooledCommand> command);
   sandbox::SpooledCommand* command() const;
+
+  // It is over: `record` writes its result down and says whether that is done. That is tried at once and with every
+  // TryToRecord, until it is; only then has the command ended. Once.
+  void Conclude(std::function<bool()> record);
+  // Whether nothing is left to be recorded.
+  bool TryToRecord();
+  // Blocks until it has ended, or Leave was called. Whether it has ended.
+  bool AwaitRecorded() const;
+  // What is not recorded yet is left to the next daemon.
+  void Leave();
 
   // Its result is recorded: calls who waits.
   void End();
@@ -42,8 +56,11 @@ class RunningCommand {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool ended_ = false;
+  bool left_ = false;
   std::vector<CommandSeats::Seat> seats_;
   std::vector<std::function<void()>> waiters_;
+  std::mutex record_mutex_;       // one tries at a time
+  std::function<bool()> record_;  // while there is something to record
   std::unique_ptr<sandbox::SpooledCommand> command_;
 };
 

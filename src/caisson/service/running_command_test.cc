@@ -73,6 +73,47 @@ TEST(RunningCommand, LeavesItsSeatsWhenItHasEnded) {
   EXPECT_EQ(left, 0U) << "whoever hears of the end may start the next";
 }
 
+TEST(RunningCommand, HasEndedOnceItsResultIsRecorded) {
+  CommandSeats of_node(1);
+  std::vector<CommandSeats::Seat> seats;
+  seats.push_back(of_node.Take());
+  RunningCommand command("cm_a", 1, {}, std::move(seats));
+  EXPECT_TRUE(command.TryToRecord()) << "there is nothing to record";
+  EXPECT_FALSE(command.has_ended());
+  int attempts = 0;
+  int calls = 0;
+  command.OnEnd([&] { ++calls; });
+  command.Conclude([&] { return ++attempts == 3; });
+  EXPECT_EQ(attempts, 1);
+  EXPECT_FALSE(command.TryToRecord());
+  EXPECT_FALSE(command.has_ended());
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(of_node.taken(), 1U) << "what is kept in memory has its bound there";
+  EXPECT_TRUE(command.TryToRecord());
+  EXPECT_TRUE(command.has_ended());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(of_node.taken(), 0U);
+  EXPECT_TRUE(command.TryToRecord());
+  EXPECT_EQ(attempts, 3);
+}
+
+TEST(RunningCommand, IsAwaitedUntilItIsRecordedOrLeft) {
+  RunningCommand recorded("cm_a", 1, {}, {});
+  std::atomic<bool> has_room = false;
+  recorded.Conclude([&] { return has_room.load(); });
+  std::thread recording([&] {
+    has_room = true;
+    recorded.TryToRecord();
+  });
+  EXPECT_TRUE(recorded.AwaitRecorded());
+  recording.join();
+  RunningCommand left("cm_b", 2, {}, {});
+  left.Conclude([] { return false; });
+  std::thread leaving([&] { left.Leave(); });
+  EXPECT_FALSE(left.AwaitRecorded());
+  leaving.join();
+}
+
 TEST(RunningCommand, EndsInAnotherThread) {
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {

@@ -1,6 +1,6 @@
 #include "caisson/service/sandbox_owner.h"
 
-#include <thread>
+#include <algorithm>
 #include <utility>
 
 #include "caisson/hint/hint.h"
@@ -21,9 +21,7 @@ constexpr seconds kLifePatience{15};
 constexpr seconds kEndPatience{5};
 // All that a sandbox has written, on a disk that others use too.
 constexpr seconds kStopPatience{300};
-// A result that finds no room is not given up at once.
-constexpr int kRecordAttempts = 5;
-constexpr milliseconds kRecordPause{200};
+constexpr const char* kNotPaused = "it could not be paused: ";
 // What a result keeps of each stream.
 constexpr Bytes kKeptOutput = MiB(1);
 
@@ -77,6 +75,8 @@ Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const 
   change.also = LifetimeUpdate(used, description_.settings.max_lifetime, clock, at);
   CAISSON_CHECK_OK(RecordState(node_, change, caller));
   description_.used_lifetime = used;
+  state_until_ = deadline ? now + *deadline : Clock::time_point::max();
+  lets_run_ = false;
   if (to == Lifecycle::kRunning) running_since_ = now;
   state_ = to;
   return {};
@@ -128,12 +128,10 @@ Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const Comma
     const std::lock_guard commands(commands_mutex_);
     commands_.emplace(record.id, command);
   }
-  auto started = box_->StartSpooled(
-      spec, record.id,
-      request.input == CommandRequest::Input::kOpen ? sandbox::Sandbox::Input::kOpen
-                                                    : sandbox::Sandbox::Input::kOnlyFirst,
-      request.stdin_bytes,
-      [this, raw = command.get()](Result<sandbox::CommandResult> result) { Record(*raw, std::move(result)); });
+  auto started = box_->StartSpooled(spec, record.id,
+                                    request.input == CommandRequest::Input::kOpen ? sandbox::Sandbox::Input::kOpen
+                                                                                  : sandbox::Sandbox::Input::kOnlyFirst,
+                                    request.stdin_bytes, OnEndOf(*command));
   if (!started) {
     sandbox::CommandResult result;
     result.outcome =
@@ -147,59 +145,80 @@ Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const Comma
   return InfoOf(record);
 }
 
-// Writes down how a command ended, from the command's own thread, before anybody hears of it.
+// Called in the command's own thread, which waits until the result is recorded: until then nobody hears of the end, and
+// the launcher keeps the command. `command` outlives its thread.
+sandbox::OnCommandEnd SandboxOwner::OnEndOf(RunningCommand& command) {
+  return [this, &command](Result<sandbox::CommandResult> result) {
+    Record(command, std::move(result));
+    return command.AwaitRecorded() ? sandbox::Recorded::kYes : sandbox::Recorded::kNo;
+  };
+}
+
+// What finds no room in the database stays in memory, and its command keeps its seats: there is no more of it than
+// commands may run.
 void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult> result) {
   sandbox::CommandResult ended = result ? *std::move(result) : LostResult();
   const std::vector<hint::Hint> hints = hint::FindHints({.command = command.spec(),
                                                          .result = ended,
                                                          .limits = description_.settings.limits,
                                                          .storage = description_.settings.storage});
-  const state::CommandEnd end{.id = command.id(),
-                              .at = Now(),
-                              .summary = WriteSummary(ended.outcome),
-                              .result = WriteResult(ended, hints),
-                              .stdout_bytes = ended.out.total_bytes,
-                              .stderr_bytes = ended.err.total_bytes};
-  const state::EventRecord event{.time = end.at,
-                                 .type = "command.ended",
-                                 .sandbox = id().text(),
-                                 .command = command.id(),
-                                 .detail = std::string(sandbox::OutcomeName(ended.outcome))};
-  for (int attempt = 1; !node_.database.EndCommand(end, event) && attempt < kRecordAttempts; ++attempt) {
-    std::this_thread::sleep_for(kRecordPause);
-  }
+  state::CommandEnd end{
+      .id = command.id(),
+      .at = Now(),
+      .summary = WriteSummary(ended.outcome),
+      .result = WriteResult(ended, hints),
+      .stdout_bytes = ended.out.total_bytes,
+      .stderr_bytes = ended.err.total_bytes,
+      .spool_bytes = sandbox::CommandOutput::DiskBytes(node_.sandboxes.spool_directory(), command.id())};
+  state::EventRecord event{.time = end.at,
+                           .type = "command.ended",
+                           .sandbox = id().text(),
+                           .command = command.id(),
+                           .detail = std::string(sandbox::OutcomeName(ended.outcome))};
   last_active_ = Clock::now();
-  command.End();
-  node_.events.Tell();
+  command.Conclude([this, end = std::move(end), event = std::move(event)] {
+    if (!RecordEnd(node_, end, event)) return false;
+    last_active_ = Clock::now();
+    return true;
+  });
+}
+
+bool SandboxOwner::RecordResults() {
+  // The next would find no room either.
+  return std::ranges::all_of(Commands(), [](const auto& command) { return command->TryToRecord(); });
+}
+
+// A command that another daemon started.
+std::shared_ptr<RunningCommand> SandboxOwner::Adopt(const state::CommandRecord& record) {
+  sandbox::CommandSpec spec;
+  spec.timeout = record.timeout;
+  if (auto settings = ReadCommandSettings(record.spec)) spec.argv = settings->argv;
+  std::vector<CommandSeats::Seat> seats;
+  seats.push_back(seats_.TakeAnyway());
+  seats.push_back(node_.commands.TakeAnyway());
+  auto command = std::make_shared<RunningCommand>(record.id, record.step, std::move(spec), std::move(seats));
+  const std::lock_guard commands(commands_mutex_);
+  return commands_.emplace(record.id, std::move(command)).first->second;
 }
 
 Status SandboxOwner::TakeCommands(const std::vector<state::CommandRecord>& not_ended) {
   std::map<std::string, const state::CommandRecord*> unknown;
   for (const state::CommandRecord& record : not_ended) unknown.emplace(record.id, &record);
   auto survivors = box_->TakeCommands(kKeptOutput, [&](const std::string& command_id) {
-    sandbox::CommandSpec spec;
-    std::uint64_t step = 0;
-    if (const auto found = unknown.find(command_id); found != unknown.end()) {
-      step = found->second->step;
-      spec.timeout = found->second->timeout;
-      if (auto settings = ReadCommandSettings(found->second->spec)) spec.argv = settings->argv;
-    }
-    std::vector<CommandSeats::Seat> seats;
-    seats.push_back(seats_.TakeAnyway());
-    seats.push_back(node_.commands.TakeAnyway());
-    auto command = std::make_shared<RunningCommand>(command_id, step, std::move(spec), std::move(seats));
-    {
-      const std::lock_guard commands(commands_mutex_);
-      commands_.emplace(command_id, command);
-    }
-    return [this, raw = command.get()](Result<sandbox::CommandResult> result) { Record(*raw, std::move(result)); };
+    const auto found = unknown.find(command_id);
+    return OnEndOf(*(found == unknown.end() ? Adopt({.id = command_id, .sandbox = id()}) : Adopt(*found->second)));
   });
   if (!survivors) return Fail(std::move(survivors).error());
   for (sandbox::Sandbox::Survivor& survivor : *survivors) {
     unknown.erase(survivor.id);
     if (const auto command = FindCommand(survivor.id)) command->Set(std::move(survivor.command));
   }
-  for (const auto& [command, record] : unknown) RecordLost(node_, *record, "its daemon ended while it was started");
+  for (const auto& [command_id, record] : unknown) {
+    const auto command = Adopt(*record);
+    command->Conclude([this, lost = *record] {
+      return RecordLost(node_, lost, "its daemon ended while it was started").has_value();
+    });
+  }
   return {};
 }
 
@@ -235,39 +254,62 @@ void SandboxOwner::ForgetAll() {
   all.swap(commands_);
 }
 
+Status SandboxOwner::LetRun() {
+  CAISSON_CHECK_OK(box_->Thaw(Deadline::In(kFreezePatience)));
+  for (const auto& command : Commands()) {
+    if (command->command() != nullptr) command->command()->Resume();
+  }
+  lets_run_ = true;
+  last_active_ = Clock::now();
+  return {};
+}
+
 Status SandboxOwner::Pause(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
-  CAISSON_CHECK_OK(ChangeState(Lifecycle::kPausing, {}, caller.name, kFreezePatience * 2));
-  const auto running = Commands();
-  for (const auto& command : running) {
+  CAISSON_CHECK_OK(ChangeState(Lifecycle::kPausing, {}, caller.name, kFreezePatience * 3));
+  for (const auto& command : Commands()) {
     if (command->command() != nullptr) command->command()->Pause();
   }
-  Status frozen = box_->Freeze(Deadline::In(kFreezePatience));
-  if (frozen) return ChangeState(Lifecycle::kPaused, {}, caller.name);
-  (void)box_->Thaw(Deadline::In(kFreezePatience));
-  for (const auto& command : running) {
-    if (command->command() != nullptr) command->command()->Resume();
-  }
-  CAISSON_CHECK_OK(
-      ChangeState(Lifecycle::kRunning, "it could not be paused: " + frozen.error().message(), caller.name));
-  return frozen;
+  Status paused = box_->Freeze(Deadline::In(kFreezePatience));
+  if (paused) paused = ChangeState(Lifecycle::kPaused, {}, caller.name);
+  if (paused) return paused;
+  // What cannot be undone now is left to Settle.
+  if (LetRun()) (void)ChangeState(Lifecycle::kRunning, kNotPaused + paused.error().message(), caller.name);
+  return paused;
 }
 
 Status SandboxOwner::Resume(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
-  CAISSON_CHECK_OK(ChangeState(Lifecycle::kResuming, {}, caller.name, kFreezePatience * 2));
-  if (Status thawed = box_->Thaw(Deadline::In(kFreezePatience)); !thawed) {
-    CAISSON_CHECK_OK(
-        ChangeState(Lifecycle::kPaused, "it could not be resumed: " + thawed.error().message(), caller.name));
-    return thawed;
-  }
+  CAISSON_CHECK_OK(ChangeState(Lifecycle::kResuming, {}, caller.name, kFreezePatience * 3));
+  Status resumed = LetRun();
+  if (resumed) return ChangeState(Lifecycle::kRunning, {}, caller.name);
+  (void)ChangeState(Lifecycle::kPaused, "it could not be resumed: " + resumed.error().message(), caller.name);
+  return resumed;
+}
+
+void SandboxOwner::Settle() {
+  const std::unique_lock lock(life_, std::try_to_lock);
+  if (!lock || is_ending_) return;
+  const Lifecycle from = state_;
+  if (from != Lifecycle::kPausing && from != Lifecycle::kResuming) return;
+  if (!lets_run_ && !LetRun()) return;
+  const std::string reason = from == Lifecycle::kPausing ? kNotPaused + std::string("it could not be recorded") : "";
+  (void)ChangeState(Lifecycle::kRunning, reason, kDaemon);
+}
+
+Status SandboxOwner::AwaitResults() {
+  const auto patience = Clock::now() + kEndPatience;
   for (const auto& command : Commands()) {
-    if (command->command() != nullptr) command->command()->Resume();
+    if (!command->TryToRecord()) break;
+    (void)command->AwaitEnd(std::max(milliseconds(0), duration_cast<milliseconds>(patience - Clock::now())));
   }
-  last_active_ = Clock::now();
-  return ChangeState(Lifecycle::kRunning, {}, caller.name);
+  ForgetEnded();
+  if (Commands().empty()) return {};
+  return Fail(Error(Code::kResourceExhausted, "the end of its commands cannot be recorded now")
+                  .Remedy("see whether there is room where the data folder lies")
+                  .Retryable());
 }
 
 Status SandboxOwner::CheckMayStop(const Settings& settings) {
@@ -280,6 +322,11 @@ Status SandboxOwner::CheckMayStop(const Settings& settings) {
   const bool uses_host = settings.image != "host" || settings.workspace_mode == plan::WorkspaceMode::kReadOnly ||
                          settings.workspace_mode == plan::WorkspaceMode::kReadWrite;
   return uses_host ? refuse("it uses a folder of the host, which only its caller may open") : Status();
+}
+
+bool SandboxOwner::HasKept() const {
+  const auto kept = node_.sandboxes.HasKept(id(), storage());
+  return kept && *kept;
 }
 
 Status SandboxOwner::Stop(const std::string& reason, const std::string& caller) {
@@ -314,26 +361,39 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
     is_ending_ = is_gone_.load();  // the next who sees that it has ended tries again
     return dead;
   }
-  if (!is_gone_) {
-    for (const auto& command : Commands()) (void)command->AwaitEnd(kEndPatience);
-    ForgetAll();
-    is_gone_ = true;
-  }
+  is_gone_ = true;
   if (state_ == to || state_ == Lifecycle::kDeleted) return {};
-  if (to == Lifecycle::kDeleted) CAISSON_CHECK_OK(node_.sandboxes.Discard(id(), storage()));
-  return ChangeState(to, reason, caller);
+  if (to == Lifecycle::kFailed && HasKept()) to = Lifecycle::kStopped;
+  if (!ending_ || (to == Lifecycle::kDeleted && ending_->to != to)) ending_ = Ending{to, reason, caller};
+  CAISSON_CHECK_OK(AwaitResults());
+  if (ending_->to == Lifecycle::kDeleted) CAISSON_CHECK_OK(node_.sandboxes.Discard(id(), storage()));
+  CAISSON_CHECK_OK(ChangeState(ending_->to, ending_->reason, ending_->caller));
+  ending_.reset();
+  return {};
 }
 
-std::string SandboxOwner::WhyOver(Clock::time_point now) {
+SandboxOwner::Care SandboxOwner::LookAfter(Clock::time_point now) {
+  using Need = Care::Need;
+  if (is_gone_) return {Need::kEnd, Lifecycle::kFailed, "its first process has ended"};
+  RecordResults();
   ForgetEnded();
+  const bool lasts_too_long = now >= state_until_.load() && !lets_run_ && !is_ending_;
+  if (lasts_too_long) {
+    return {Need::kEnd, Lifecycle::kFailed, "it was " + NameOf(state_) + " for longer than that may take"};
+  }
   // While its state changes nobody knows how long it has run.
   const std::shared_lock lock(life_, std::try_to_lock);
-  if (!lock || state_ != Lifecycle::kRunning || is_ending_) return {};
+  if (!lock || is_ending_) return {};
+  if (sandbox::IsIntermediate(state_)) return {Need::kSettle, Lifecycle::kRunning, {}};
+  if (state_ != Lifecycle::kRunning) return {};
+  const Lifecycle over = description_.on_end == OnEnd::kKeep ? Lifecycle::kStopping : Lifecycle::kDeleted;
   const auto& lifetime = description_.settings.max_lifetime;
-  if (lifetime && description_.used_lifetime + (now - running_since_.load()) >= *lifetime) return "max_lifetime";
+  if (lifetime && description_.used_lifetime + (now - running_since_.load()) >= *lifetime) {
+    return {Need::kEnd, over, "max_lifetime"};
+  }
   const bool is_idle = calls_ == 0 && CountCommands() == 0;
   if (is_idle && description_.idle_timeout && now - last_active_.load() >= *description_.idle_timeout) {
-    return "idle_timeout";
+    return {Need::kEnd, over, "idle_timeout"};
   }
   return {};
 }

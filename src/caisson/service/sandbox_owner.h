@@ -64,8 +64,9 @@ class SandboxOwner {
   Status Stop(const std::string& reason, const std::string& caller);
   // Whether that can be done to a sandbox like this.
   static Status CheckMayStop(const Settings& settings);
-  // Ends every process, and with kDeleted removes its files; whatever hangs in it is killed first. `to`: kDeleted,
-  // kFailed, or kStopped when its files were kept. Idempotent.
+  // Ends every process, and with kDeleted removes its files; whatever hangs in it is killed first. `to`: kDeleted;
+  // kFailed, which is kStopped when its files were kept; kStopped. Idempotent. When it fails only because it could not
+  // be recorded, is_gone is true, and a repetition records what was asked for first.
   Status End(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
 
   // Runs `work` while the state cannot change. Errors: kConflict unless it is running, and of work that the end of the
@@ -79,8 +80,17 @@ class SandboxOwner {
     return done;
   }
 
-  // What its time-outs say now; empty: nothing. Ended commands are let go of.
-  std::string WhyOver(std::chrono::steady_clock::time_point now);
+  // What is to be done about it now, by whoever looks after the node. Results that found no room are tried again, and
+  // ended commands let go of.
+  struct Care {
+    enum class Need : std::uint8_t { kNothing, kSettle, kEnd } need = Need::kNothing;
+    sandbox::Lifecycle to = sandbox::Lifecycle::kDeleted;  // of kEnd
+    std::string reason;
+  };
+  Care LookAfter(std::chrono::steady_clock::time_point now);
+  // Brings one that was left between two states to one that may last: what was begun is undone, or finished when that
+  // is done already. At most 5 s.
+  void Settle();
   // Readable once its first process has ended. Borrowed.
   int ended_fd() const { return box_->ended_fd(); }
 
@@ -103,11 +113,19 @@ class SandboxOwner {
   };
 
   Result<std::shared_lock<std::shared_timed_mutex>> Enter();
+  // Lets every process go on, and the time-outs.
+  Status LetRun();
+  Status AwaitResults();
   Status ChangeState(sandbox::Lifecycle to, const std::string& reason, const std::string& caller,
                      std::optional<std::chrono::milliseconds> deadline = {});
+  bool HasKept() const;
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
   Result<std::vector<CommandSeats::Seat>> AdmitCommand();
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
+  std::shared_ptr<RunningCommand> Adopt(const state::CommandRecord& record);
+  sandbox::OnCommandEnd OnEndOf(RunningCommand& command);
+  // Tries again. Whether nothing is left to be recorded.
+  bool RecordResults();
   void ForgetEnded();
   // Destroys them without the lock: their threads are joined.
   void ForgetAll();
@@ -119,7 +137,16 @@ class SandboxOwner {
   std::atomic<sandbox::Lifecycle> state_;
   std::atomic<bool> is_ending_ = false;
   std::atomic<bool> is_gone_ = false;
-  std::shared_timed_mutex life_;  // shared: something is done in it; exclusive: its state changes
+  // What was asked for by the End that is not recorded yet.
+  struct Ending {
+    sandbox::Lifecycle to = sandbox::Lifecycle::kDeleted;
+    std::string reason;
+    std::string caller;
+  };
+  std::optional<Ending> ending_;                                           // under life_
+  std::atomic<Clock::time_point> state_until_ = Clock::time_point::max();  // when the present state has lasted too long
+  std::atomic<bool> lets_run_ = false;  // of an intermediate state: every process goes on
+  std::shared_timed_mutex life_;        // shared: something is done in it; exclusive: its state changes
 
   CommandSeats seats_;
   mutable std::mutex commands_mutex_;

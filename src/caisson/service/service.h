@@ -41,7 +41,9 @@ class OutputFollower {
 class EventFollower {
  public:
   virtual ~EventFollower() = default;
-  virtual std::optional<Event> Next() = 0;
+  // Nothing: none now, or none could be read, which is tried again a few times. An error: it could not be read for so
+  // long that the follower is to begin anew.
+  virtual Result<std::optional<Event>> Next() = 0;
   virtual void Await(std::function<void()> ready) = 0;  // as above
   virtual void Cancel() = 0;
 };

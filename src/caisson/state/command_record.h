@@ -47,6 +47,13 @@ struct CommandEnd {
   std::string result = {};   // opaque
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
+  std::uint64_t spool_bytes = 0;  // what its output takes on the disk
+};
+
+// The output of a command that has ended, as long as it takes room.
+struct SpoolRecord {
+  std::string command;
+  std::uint64_t bytes = 0;
 };
 
 // Results may be large; a list of commands rarely wants them.

@@ -84,6 +84,12 @@ Result<CommandTable> CommandTable::Prepare(const Connection& connection) {
        "DELETE FROM commands WHERE number IN (SELECT number FROM commands WHERE ended_at IS NOT NULL AND "
        "(ended_at < ?1 OR (ended_at, number) <= (SELECT ended_at, number FROM commands WHERE ended_at IS NOT NULL "
        "ORDER BY ended_at DESC, number DESC LIMIT 1 OFFSET ?2)) ORDER BY ended_at, number LIMIT ?3)"},
+      {&table.has_, "SELECT 1 FROM commands WHERE id = ?1"},
+      {&table.add_spool_, "INSERT INTO spools (command, ended_at, bytes) VALUES (?1, ?2, ?3)"},
+      {&table.spool_bytes_, "SELECT ifnull(sum(bytes), 0) FROM spools INDEXED BY spools_by_end"},
+      {&table.oldest_spools_,
+       "SELECT command, bytes FROM spools INDEXED BY spools_by_end ORDER BY ended_at, command LIMIT ?1"},
+      {&table.forget_spool_, "DELETE FROM spools WHERE command = ?1"},
   };
   for (const auto& [statement, sql] : statements) {
     CAISSON_TRY(*statement, connection.Prepare(sql));
@@ -154,8 +160,35 @@ Result<SandboxId> CommandTable::End(const CommandEnd& end) {
   std::string sandbox;
   query.Read(sandbox);
   CAISSON_CHECK_OK(query.Run());
+  if (end.spool_bytes > 0) CAISSON_CHECK_OK(Query(add_spool_, end.id, end.at, end.spool_bytes).Run());
   return SandboxId::Parse(sandbox);
 }
+
+Result<bool> CommandTable::Has(std::string_view id) {
+  Query query(has_, id);
+  return query.Next();
+}
+
+Result<std::uint64_t> CommandTable::SpoolBytes() {
+  Query query(spool_bytes_);
+  std::uint64_t bytes = 0;
+  CAISSON_TRY(const bool found, query.Next());
+  if (found) query.Read(bytes);
+  return bytes;
+}
+
+Result<std::vector<SpoolRecord>> CommandTable::OldestSpools(std::uint32_t limit) {
+  Query query(oldest_spools_, std::uint64_t{limit});
+  std::vector<SpoolRecord> records;
+  while (true) {
+    CAISSON_TRY(const bool found, query.Next());
+    if (!found) return records;
+    SpoolRecord& record = records.emplace_back();
+    query.Read(record.command, record.bytes);
+  }
+}
+
+Status CommandTable::ForgetSpool(std::string_view id) { return Query(forget_spool_, id).Run(); }
 
 Result<std::uint64_t> CommandTable::ForgetEnded(const Retention& retention) {
   Query query(forget_, retention.ended_before, retention.keep_newest, std::uint64_t{retention.at_most});

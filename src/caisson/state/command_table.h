@@ -29,6 +29,12 @@ class CommandTable {
   Status Run(std::string_view id, std::string_view handle);
   // The sandbox it ran in. Errors: kNotFound; kConflict, with the detail `state`, when it has ended.
   Result<SandboxId> End(const CommandEnd& end);
+  Result<bool> Has(std::string_view id);
+  // What the output of all takes that have ended.
+  Result<std::uint64_t> SpoolBytes();
+  // Those that ended first.
+  Result<std::vector<SpoolRecord>> OldestSpools(std::uint32_t limit);
+  Status ForgetSpool(std::string_view id);
   // How many were forgotten.
   Result<std::uint64_t> ForgetEnded(const Retention& retention);
 
@@ -46,6 +52,11 @@ class CommandTable {
   Statement end_;
   Statement state_of_;
   Statement forget_;
+  Statement has_;
+  Statement add_spool_;
+  Statement spool_bytes_;
+  Statement oldest_spools_;
+  Statement forget_spool_;
 };
 
 }  // namespace caisson::state

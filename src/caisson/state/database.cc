@@ -130,6 +130,25 @@ Result<std::uint64_t> Database::CountCommandsNotEnded(const SandboxId& sandbox) 
   return commands_.CountNotEnded(sandbox);
 }
 
+Result<bool> Database::HasCommand(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  return commands_.Has(id);
+}
+
+Result<std::uint64_t> Database::SpoolBytes() {
+  const std::lock_guard lock(mutex_);
+  return commands_.SpoolBytes();
+}
+
+Result<std::vector<SpoolRecord>> Database::OldestSpools(std::uint32_t limit) {
+  const std::lock_guard lock(mutex_);
+  return commands_.OldestSpools(limit);
+}
+
+Status Database::ForgetSpool(std::string_view command) {
+  return Write([&] { return commands_.ForgetSpool(command); });
+}
+
 Result<std::uint64_t> Database::ForgetEndedCommands(const Retention& retention) {
   return Write([&] { return commands_.ForgetEnded(retention); });
 }

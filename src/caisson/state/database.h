@@ -84,6 +84,12 @@ class Database {
   // All of the node, by sandbox and step: what to look for after a restart.
   Result<std::vector<CommandRecord>> CommandsNotEnded();
   Result<std::uint64_t> CountCommandsNotEnded(const SandboxId& sandbox);
+  Result<bool> HasCommand(std::string_view id);
+  // What the output of all commands takes that have ended, and those of them that ended first. Neither reads a result.
+  Result<std::uint64_t> SpoolBytes();
+  Result<std::vector<SpoolRecord>> OldestSpools(std::uint32_t limit);
+  // Its output takes no room any more.
+  Status ForgetSpool(std::string_view command);
   // How many were forgotten.
   Result<std::uint64_t> ForgetEndedCommands(const Retention& retention);
 

@@ -146,5 +146,32 @@ TEST_F(DatabaseCommands, EndedOnesAreForgottenByAgeAndCount) {
   EXPECT_EQ(Start("cm_7", sandbox_), 7U) << "a step was given twice";
 }
 
+TEST(Commands, WhoseOutputTakesRoom) {
+  const DataFolder folder;
+  const auto database = folder.Open();
+  ASSERT_NE(database, nullptr);
+  const SandboxId sandbox = AddSandbox(*database);
+  EXPECT_EQ(*database->SpoolBytes(), 0U);
+  UnixMs at = 9000;
+  for (const auto& [id, bytes] : {std::pair("cm_a", 5U), std::pair("cm_b", 0U), std::pair("cm_c", 7U)}) {
+    ASSERT_TRUE(database->InsertCommand(SomeCommand(sandbox, id), "running"));
+    ASSERT_TRUE(database->EndCommand({.id = id, .at = --at, .spool_bytes = bytes}, SomeEvent()));
+  }
+  EXPECT_EQ(*database->SpoolBytes(), 12U);
+  const auto oldest = database->OldestSpools(10);
+  ASSERT_TRUE(oldest) << Words(oldest.error());
+  ASSERT_EQ(oldest->size(), 2U);
+  EXPECT_EQ(oldest->front().command, "cm_c") << "it ended first";
+  EXPECT_EQ(oldest->front().bytes, 7U);
+  EXPECT_EQ(database->OldestSpools(1)->size(), 1U);
+  ASSERT_TRUE(database->ForgetSpool("cm_c"));
+  ASSERT_TRUE(database->ForgetSpool("cm_none"));
+  EXPECT_EQ(*database->SpoolBytes(), 5U);
+  EXPECT_TRUE(*database->HasCommand("cm_c"));
+  EXPECT_FALSE(*database->HasCommand("cm_none"));
+  EXPECT_EQ(*database->ForgetEndedCommands({.ended_before = 100'000}), 3U);
+  EXPECT_EQ(*database->SpoolBytes(), 0U) << "they went with their commands";
+}
+
 }  // namespace
 }  // namespace caisson::state

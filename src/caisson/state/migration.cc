@@ -98,7 +98,22 @@ constexpr const char* kLifetimes = R"sql(
 ALTER TABLE sandboxes ADD COLUMN running_since_ms INTEGER;
 )sql";
 
-constexpr std::array<Migration, 5> kAll = {{{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}}};
+// What the output of commands that have ended takes, which changes when it is removed: the command's own row has its
+// result beside it. Of older rows nobody knows how much of the output is kept; the most it can be is near enough.
+constexpr const char* kSpools = R"sql(
+CREATE TABLE spools (
+  command TEXT PRIMARY KEY NOT NULL REFERENCES commands (id) ON DELETE CASCADE,
+  ended_at INTEGER NOT NULL,
+  bytes INTEGER NOT NULL CHECK (bytes > 0)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spools_by_end ON spools (ended_at, command, bytes);
+INSERT INTO spools (command, ended_at, bytes)
+  SELECT id, ended_at, min(stdout_bytes, 68157440) + min(stderr_bytes, 68157440) FROM commands
+  WHERE ended_at IS NOT NULL AND stdout_bytes + stderr_bytes > 0;
+)sql";
+
+constexpr std::array<Migration, 6> kAll = {
+    {{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}, {kSpools}}};
 
 }  // namespace
 

@@ -18,7 +18,7 @@ std::unique_ptr<Connection> Connect(const DataFolder& folder) {
 constexpr const char* kSandboxId = "sb_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 // Rows as a program of each version wrote them: what version N + 1 of the tables finds.
-constexpr std::array<const char*, 5> kRowsOfVersion = {
+constexpr std::array<const char*, 6> kRowsOfVersion = {
     R"sql(
       INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, idle_timeout_ms, used_lifetime_ms,
                              last_active_at, last_step, launcher, on_end)
@@ -35,9 +35,16 @@ constexpr std::array<const char*, 5> kRowsOfVersion = {
         VALUES (9, 'command.running', '', '', '', 'old'))sql",
     R"sql(
       INSERT INTO idempotency_keys (caller, key, request_sha256, sandbox, created_at)
-        VALUES ('uid 0', 'old', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10))sql",
+        VALUES ('uid 0', 'old', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10);
+      INSERT INTO commands (id, sandbox, step, state, started_at, ended_at, timeout_ms, stdout_bytes, stderr_bytes, handle,
+                            summary, spec)
+        VALUES ('cm_short', 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 1001, 'ended', 8, 9, 30000, 5, 7, x'', x'', x''),
+               ('cm_long', 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 1002, 'ended', 8, 8, 30000, 10000000000, 0, x'', x'', x''),
+               ('cm_silent', 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 1003, 'ended', 8, 8, 30000, 0, 0, x'', x'', x''))sql",
     R"sql(
       UPDATE sandboxes SET running_since_ms = 11)sql",
+    R"sql(
+      UPDATE spools SET bytes = 3 WHERE command = 'cm_short')sql",
 };
 
 TEST(Migration, EveryVersionHasRowsHere) { EXPECT_EQ(kRowsOfVersion.size(), AllMigrations().size()); }
@@ -77,6 +84,13 @@ TEST_P(OlderDatabase, KeepsWhatItHeld) {
   EXPECT_EQ(database->GetCommand("cm_old").has_value(), version >= 2);
   EXPECT_EQ(*database->NewestEvent(), version >= 3 ? 1U : 0U);
   EXPECT_EQ(database->FindIdempotencyKey("uid 0", "old")->has_value(), version >= 4);
+  const auto spools = database->OldestSpools(10);
+  ASSERT_TRUE(spools) << Words(spools.error());
+  ASSERT_EQ(spools->size(), version >= 4 ? 2U : 0U);
+  if (version < 4) return;
+  EXPECT_EQ(spools->front().command, "cm_long");
+  EXPECT_EQ(spools->front().bytes, MiB(65).value) << "a spool keeps no more";
+  EXPECT_EQ(spools->back().bytes, version < 6 ? 12U : 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(EachVersion, OlderDatabase, testing::Range<std::size_t>(0, kRowsOfVersion.size() + 1));
