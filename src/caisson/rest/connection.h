@@ -46,6 +46,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   enum class Progress : std::uint8_t { kDone, kEnd, kTimeout, kTooLarge, kMalformed };
   enum class Next : std::uint8_t { kAnother, kClose };
+  enum class Framing : std::uint8_t { kNone, kChunk };
 
   // connection.cc: reading
   Awaitable<bool> AwaitRequest();
@@ -65,6 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Awaitable<Next> SendReply(const Reply& reply, Admitted::Want want, Next next);
   Awaitable<Next> SendStream(StreamReply& reply, const std::string& key, Admitted::Want want, Next next);
   Awaitable<bool> SendPieces(StreamReply& reply, const std::string& key);
+  Awaitable<bool> SendSlice(const service::OutputFollower::Slice& slice, Framing framing, const std::string& key);
   Awaitable<bool> AwaitPiece(const std::shared_ptr<bool>& ready, const StreamReply& reply);
   Awaitable<bool> Write(std::string_view bytes);
   template <typename T>

@@ -2,6 +2,7 @@
 
 #include "caisson/rest/connection.h"
 #include "caisson/rest/problem.h"
+#include "caisson/rest/slice_sender.h"
 
 namespace caisson::rest {
 
@@ -109,11 +110,16 @@ Awaitable<bool> Connection::SendPieces(StreamReply& reply, const std::string& ke
     const auto ready = std::make_shared<bool>(false);
     const std::function<Result<StreamSource::Piece>()> next = [&] {
       Result<StreamSource::Piece> piece = reply.source->Next();
-      if (piece && piece->bytes.empty() && !piece->last) reply.source->Await(NoticeInto(ready));
+      if (piece && piece->IsEmpty() && !piece->last) reply.source->Await(NoticeInto(ready));
       return piece;
     };
     Result<StreamSource::Piece> piece = co_await Call<StreamSource::Piece>(core_.follow_ups, key, next);
     if (!piece || gone_) co_return false;
+    if (piece->slice.length > 0) {
+      const bool sent = co_await SendSlice(piece->slice, reply.length ? Framing::kNone : Framing::kChunk, key);
+      if (!sent || (core_.stopping && !reply.length)) co_return false;
+      continue;
+    }
     std::string text = std::move(piece->bytes);
     const bool is_empty = text.empty();
     if (!reply.length && !is_empty) text = ChunkText(text);
@@ -124,6 +130,28 @@ Awaitable<bool> Connection::SendPieces(StreamReply& reply, const std::string& ke
     if (!is_empty) continue;
     const bool more = co_await AwaitPiece(ready, reply);
     if (!more) co_return false;
+  }
+  co_return false;
+}
+
+Awaitable<bool> Connection::SendSlice(const service::OutputFollower::Slice& slice, Framing framing,
+                                      const std::string& key) {
+  const bool in_chunk = framing == Framing::kChunk;
+  auto sender = SliceSender::Start(socket_.native_handle(), slice, in_chunk ? ChunkHead(slice.length) : std::string(),
+                                   in_chunk ? "\r\n" : std::string());
+  if (!sender) co_return false;
+  // Reading may wait for the disk.
+  const std::function<Result<SliceSender::Progress>()> send = [&] { return sender->Send(); };
+  while (!gone_) {
+    const Result<SliceSender::Progress> sent = co_await Call<SliceSender::Progress>(core_.follow_ups, key, send);
+    if (!sent) co_return false;
+    if (*sent == SliceSender::Progress::kDone) co_return true;
+    if (gone_) break;
+    Arm(core_.limits.write_silence);
+    error_code ec;
+    co_await socket_.async_wait(Socket::wait_write, asio::redirect_error(asio::use_awaitable, ec));
+    Disarm();
+    if (ec) co_return false;
   }
   co_return false;
 }

@@ -32,7 +32,7 @@ struct ServerLimits {
 
   std::uint32_t followers = 8;                       // threads that read output and results of requests that go on
   std::chrono::milliseconds stream_silence{15'000};  // then an event stream sends a comment
-  // Of output read ahead for one client as events, which are at most 256 KiB as JSON; of raw bytes eight times as much.
+  // Of output read ahead for one client as events, which are at most 256 KiB as JSON; raw bytes are not read.
   Bytes stream_piece = KiB(32);
   std::chrono::milliseconds stop_time{10'000};  // that requests have to finish when the server stops
 };

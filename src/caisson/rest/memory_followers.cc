@@ -1,5 +1,10 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <utility>
 
+#include "caisson/os/fd.h"
 #include "caisson/rest/memory_state.h"
 
 namespace caisson::rest {
@@ -38,6 +43,18 @@ class MemoryService::Output final : public service::OutputFollower {
     }
     return std::nullopt;
   }
+  Result<std::optional<Place>> NextPlace(std::size_t limit) override {
+    CAISSON_TRY(std::optional<Chunk> chunk, Next(limit));
+    if (!chunk) return std::nullopt;
+    if (!file_.valid()) file_.Reset(memfd_create("output", MFD_CLOEXEC));
+    if (lseek(file_.get(), static_cast<off_t>(chunk->offset), SEEK_SET) < 0) {
+      return Fail(Error::FromErrno(errno, "no file in memory"));
+    }
+    CAISSON_CHECK_OK(os::WriteAll(file_.get(), chunk->bytes));
+    const Slice slice{.file = file_.get(), .offset = chunk->offset, .length = chunk->bytes.size()};
+    chunk->bytes.clear();
+    return Place{.chunk = *std::move(chunk), .slice = slice};
+  }
   bool Finished() const override {
     const std::lock_guard lock(shared_->mutex);
     return IsFinished();
@@ -66,6 +83,7 @@ class MemoryService::Output final : public service::OutputFollower {
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Command> command_;
   std::uint64_t next_[2];
+  os::Fd file_;  // what a slice lies in
 };
 
 class MemoryService::Events final : public service::EventFollower {

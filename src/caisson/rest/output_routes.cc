@@ -73,16 +73,16 @@ class EventSource final : public StreamSource {
 // The bytes of one stream as they are. Bytes that are no longer kept end it without its end.
 class RawSource final : public StreamSource {
  public:
-  RawSource(std::unique_ptr<service::OutputFollower> follower, service::Stream stream, Follow follow, Bytes piece)
-      : follower_(std::move(follower)), stream_(stream), follow_(follow), piece_(piece.value) {}
+  RawSource(std::unique_ptr<service::OutputFollower> follower, service::Stream stream, Follow follow)
+      : follower_(std::move(follower)), stream_(stream), follow_(follow) {}
 
   Result<Piece> Next() override {
     while (true) {
-      CAISSON_TRY(std::optional<service::OutputFollower::Chunk> chunk, follower_->Next(piece_));
-      if (!chunk) return Piece{.bytes = {}, .last = follower_->Finished() || follow_ == Follow::kNo};
-      if (chunk->stream != stream_) continue;
-      if (chunk->dropped > 0) return Fail(Error(Code::kUnavailable, "a part of the output is not kept any more"));
-      return Piece{.bytes = std::move(chunk->bytes), .last = false};
+      CAISSON_TRY(const std::optional<service::OutputFollower::Place> place, follower_->NextPlace(kSlice));
+      if (!place) return Piece{.bytes = {}, .last = follower_->Finished() || follow_ == Follow::kNo};
+      if (place->chunk.stream != stream_) continue;
+      if (place->chunk.dropped > 0) return Fail(Error(Code::kUnavailable, "a part of the output is not kept any more"));
+      return Piece{.bytes = {}, .last = false, .slice = place->slice};
     }
   }
   void Await(std::function<void()> ready) override { follower_->Await(std::move(ready)); }
@@ -90,9 +90,11 @@ class RawSource final : public StreamSource {
 
  private:
   std::unique_ptr<service::OutputFollower> follower_;
+  // A chunk of HTTP; nothing of it is read into memory.
+  static constexpr std::size_t kSlice = MiB(1).value;
+
   service::Stream stream_;
   Follow follow_;
-  std::size_t piece_;
 };
 
 Reply NotAcceptable(const char* type) {
@@ -108,7 +110,7 @@ Result<Answer> FollowRaw(const Node& node, const Request& request, service::Stre
                                                        is_stdout ? from : kBehindAll, is_stdout ? kBehindAll : from));
   StreamReply reply;
   reply.head.content_type = "application/octet-stream";
-  reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow, Bytes{8 * node.stream_piece.value});
+  reply.source = std::make_unique<RawSource>(std::move(follower), stream, follow);
   return reply;
 }
 

@@ -78,10 +78,14 @@ std::string HeadText(const Reply& reply, std::optional<std::uint64_t> length, Af
   return out;
 }
 
+std::string ChunkHead(std::uint64_t size) {
+  std::array<char, 20> text{};
+  const int digits = std::snprintf(text.data(), text.size(), "%llx\r\n", static_cast<unsigned long long>(size));
+  return {text.data(), static_cast<std::size_t>(digits)};
+}
+
 std::string ChunkText(std::string_view bytes) {
-  std::array<char, 20> size{};
-  const int digits = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
-  std::string out(size.data(), static_cast<std::size_t>(digits));
+  std::string out = ChunkHead(bytes.size());
   out.append(bytes).append("\r\n");
   return out;
 }

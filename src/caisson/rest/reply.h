@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "caisson/base/result.h"
+#include "caisson/service/service.h"
 
 namespace boost::json {
 class value;
@@ -45,8 +46,10 @@ class StreamSource {
  public:
   virtual ~StreamSource() = default;
   struct Piece {
-    std::string bytes;  // empty: none now
+    std::string bytes;  // empty: none now, unless there is a slice
     bool last = false;
+    service::OutputFollower::Slice slice = {};  // in place of bytes; it stays until the next call of Next
+    bool IsEmpty() const { return bytes.empty() && slice.length == 0; }
   };
   // What comes next. An error ends the connection without the stream's end, so that the client sees that something
   // lacks. A worker calls this.
@@ -73,6 +76,8 @@ enum class AfterReply : std::uint8_t { kKeepAlive, kClose };
 // The head of an answer as it is sent, to its empty line. Characters that would end a field early are left out.
 // `length`: of the body; absent: sent in chunks.
 std::string HeadText(const Reply& reply, std::optional<std::uint64_t> length, AfterReply after);
+// What comes before the bytes of a chunk; behind them comes a line break.
+std::string ChunkHead(std::uint64_t size);
 // One chunk; of an empty text the last one.
 std::string ChunkText(std::string_view bytes);
 

@@ -71,7 +71,7 @@ SpoolFile::Moved CommandOutput::Take(OutputStreamKind stream, int pipe) {
   // Half of the window goes at once: each hole is a system call.
   if (spool.IsFull() && !HoldsUp(stream)) spool.DropBefore(spool.end() - SpoolFile::kWindow / 2);
   const std::uint64_t from = spool.end();
-  const SpoolFile::Moved moved = spool.Take(pipe);
+  const SpoolFile::Moved moved = spool.Take(pipe, FreeUntil(stream));
   if (moved != SpoolFile::Moved::kSome) return moved;
   RememberOrder(stream, from);
   TellReaders();
@@ -104,6 +104,16 @@ bool CommandOutput::HoldsUp(OutputStreamKind stream) const {
   const std::uint64_t dropped_next = spool.end() - SpoolFile::kWindow / 2;
   return std::ranges::any_of(readers_,
                              [&](const OutputReader* reader) { return reader->next_[IndexOf(stream)] < dropped_next; });
+}
+
+// Before it nobody looks at bytes in place.
+std::uint64_t CommandOutput::FreeUntil(OutputStreamKind stream) const {
+  std::uint64_t until = ~std::uint64_t{0};
+  for (const OutputReader* reader : readers_) {
+    const std::size_t index = IndexOf(stream);
+    if (reader->held_ > 0 && reader->last_ == index) until = std::min(until, reader->next_[index]);
+  }
+  return until;
 }
 
 void CommandOutput::Finish() {
@@ -161,27 +171,50 @@ OutputReader::~OutputReader() {
 }
 
 Result<std::optional<OutputReader::Chunk>> OutputReader::Next(std::size_t limit) {
-  std::unique_lock lock(output_->mutex_);
+  const std::lock_guard lock(output_->mutex_);
+  LetGo();
+  std::optional<Place> place = Locate(limit);
+  if (!place || place->length == 0) return place ? std::optional(std::move(place->chunk)) : std::nullopt;
+  Chunk& chunk = place->chunk;
+  CAISSON_TRY(chunk.bytes, output_->spools_[last_].Read(chunk.offset, place->length));
+  if (chunk.bytes.empty()) return Fail(Error(Code::kInternal, "the command's output was cut off"));
+  Pass(chunk.bytes.size());
+  return std::move(chunk);
+}
+
+Result<std::optional<OutputReader::Place>> OutputReader::NextPlace(std::size_t limit) {
+  const std::lock_guard lock(output_->mutex_);
+  LetGo();
+  std::optional<Place> place = Locate(limit);
+  if (place) held_ = place->length;
+  return place;
+}
+
+std::optional<OutputReader::Place> OutputReader::Locate(std::size_t limit) {
   const auto turn = WhoseTurn();
   if (!turn) return std::nullopt;
   last_ = turn->stream;
   const SpoolFile& spool = output_->spools_[turn->stream];
   std::uint64_t& next = next_[turn->stream];
-  Chunk chunk{.stream = static_cast<OutputStreamKind>(turn->stream), .offset = next, .bytes = {}};
+  Place place{.chunk = {.stream = static_cast<OutputStreamKind>(turn->stream), .offset = next, .bytes = {}},
+              .file = spool.file()};
   if (next >= spool.dropped_from() && next < spool.dropped_until()) {
-    chunk.dropped = std::min(spool.dropped_until(), spool.end()) - next;
-    next += chunk.dropped;
-    return chunk;
+    place.chunk.dropped = std::min(spool.dropped_until(), spool.end()) - next;
+    next += place.chunk.dropped;
+    return place;
   }
-  std::uint64_t most = std::min<std::uint64_t>(limit, turn->until - next);
-  if (next < spool.dropped_from()) most = std::min(most, spool.dropped_from() - next);
-  CAISSON_TRY(chunk.bytes, spool.Read(next, most));
-  if (chunk.bytes.empty()) return Fail(Error(Code::kInternal, "the command's output was cut off"));
-  next += chunk.bytes.size();
-  const bool was_full = spool.IsFull();
-  lock.unlock();
-  if (was_full) output_->Wake();
-  return chunk;
+  place.length = std::min<std::uint64_t>(limit, turn->until - next);
+  if (next < spool.dropped_from()) place.length = std::min(place.length, spool.dropped_from() - next);
+  return place;
+}
+
+void OutputReader::LetGo() {
+  if (held_ > 0) Pass(std::exchange(held_, 0));
+}
+
+void OutputReader::Pass(std::uint64_t length) {
+  next_[last_] += length;
+  if (output_->spools_[last_].IsFull()) output_->Wake();
 }
 
 // Of which stream the next byte is, and until where of it nothing of the other comes between.
@@ -204,7 +237,8 @@ std::optional<OutputReader::Turn> OutputReader::WhoseTurn() const {
 
 bool OutputReader::HasNews() const {
   for (std::size_t i = 0; i < next_.size(); ++i) {
-    if (next_[i] < output_->spools_[i].end()) return true;
+    const std::uint64_t held = i == last_ ? held_ : 0;
+    if (next_[i] + held < output_->spools_[i].end()) return true;
   }
   return false;
 }

@@ -61,6 +61,7 @@ class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
   void RememberOrder(OutputStreamKind stream, std::uint64_t from);
   void TellReaders();
   bool HoldsUp(OutputStreamKind stream) const;
+  std::uint64_t FreeUntil(OutputStreamKind stream) const;
 
   mutable std::mutex mutex_;
   std::array<SpoolFile, 2> spools_;
@@ -92,6 +93,13 @@ class OutputReader {
   // What comes next, at most `limit` bytes; nothing: none now. The streams come in the order in which their bytes were
   // taken from the command, as far as that is known, and by turns before that.
   Result<std::optional<Chunk>> Next(std::size_t limit);
+  // The same, but where the bytes lie: they stay there until the next call of either function.
+  struct Place {
+    Chunk chunk;    // without bytes
+    int file = -1;  // borrowed; the bytes lie at the chunk's offset
+    std::uint64_t length = 0;
+  };
+  Result<std::optional<Place>> NextPlace(std::size_t limit);
   // True when everything was read and the command has ended.
   bool Finished() const;
   // Calls `ready` once, from any thread and perhaps at once, when Next may give something or Finished has become true.
@@ -111,10 +119,16 @@ class OutputReader {
     std::uint64_t until = 0;
   };
   std::optional<Turn> WhoseTurn() const;
+  // What comes next, passed over already when it is not kept.
+  std::optional<Place> Locate(std::size_t limit);
+  // The bytes of the last Place are not looked at any more.
+  void LetGo();
+  void Pass(std::uint64_t length);
 
   std::shared_ptr<CommandOutput> output_;  // also its command's, and other readers'
   std::array<std::uint64_t, 2> next_;
-  std::size_t last_ = 1;  // the stream of the last chunk
+  std::size_t last_ = 1;    // the stream of the last chunk
+  std::uint64_t held_ = 0;  // of it from next_ on
   std::function<void()> ready_;
 };
 

@@ -43,7 +43,7 @@ Result<SpoolFile> SpoolFile::Open(int directory, const std::string& name) {
   return spool;
 }
 
-SpoolFile::Moved SpoolFile::Take(int pipe) {
+SpoolFile::Moved SpoolFile::Take(int pipe, std::uint64_t free_until) {
   if (HasGap() && end_ < dropped_until_) return Discard(pipe);
   auto offset = static_cast<off_t>(end_);
   const ssize_t n = splice(pipe, nullptr, file_.get(), &offset, kPiece, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
@@ -55,8 +55,9 @@ SpoolFile::Moved SpoolFile::Take(int pipe) {
   if (errno == EAGAIN || errno == EINTR) return Moved::kNothing;
   if (errno == EPIPE || errno == EBADF) return Moved::kEnd;
   // No room: first what was kept of the middle goes.
-  if (dropped_until_ + kBlock < end_) {
-    DropBefore(end_);
+  free_until = std::min(free_until, end_);
+  if (dropped_until_ + kBlock < free_until) {
+    DropBefore(free_until);
     return Moved::kSome;
   }
   return Discard(pipe);

@@ -23,8 +23,9 @@ class SpoolFile {
   static Result<SpoolFile> Open(int directory, const std::string& name);
 
   enum class Moved { kSome, kNothing, kEnd };
-  // Takes what the pipe holds now, at most kPiece. On a full disk the command goes on: what finds no room is dropped.
-  Moved Take(int pipe);
+  // Takes what the pipe holds now, at most kPiece. On a full disk the command goes on: what finds no room is dropped,
+  // first what lies before `free_until`.
+  Moved Take(int pipe, std::uint64_t free_until = ~std::uint64_t{0});
 
   // How many bytes there were so far.
   std::uint64_t end() const { return end_; }
@@ -37,6 +38,7 @@ class SpoolFile {
   // Gives up what lies before `offset` and behind the head.
   void DropBefore(std::uint64_t offset);
 
+  int file() const { return file_.get(); }
   // At most `limit` bytes from `offset`; empty at the end. What was dropped reads as zeros.
   Result<std::string> Read(std::uint64_t offset, std::size_t limit) const;
 

@@ -35,16 +35,26 @@ class Follower : public OutputFollower {
   Result<std::optional<Chunk>> Next(std::size_t limit) override {
     CAISSON_TRY(auto chunk, reader_->Next(limit));
     if (!chunk) return std::nullopt;
-    return Chunk{.stream = chunk->stream == sandbox::OutputStreamKind::kStdout ? Stream::kStdout : Stream::kStderr,
-                 .offset = chunk->offset,
-                 .bytes = std::move(chunk->bytes),
-                 .dropped = chunk->dropped};
+    return Told(*std::move(chunk));
+  }
+  Result<std::optional<Place>> NextPlace(std::size_t limit) override {
+    CAISSON_TRY(auto place, reader_->NextPlace(limit));
+    if (!place) return std::nullopt;
+    const Slice slice{.file = place->file, .offset = place->chunk.offset, .length = place->length};
+    return Place{.chunk = Told(std::move(place->chunk)), .slice = slice};
   }
   bool Finished() const override { return reader_->Finished(); }
   void Await(std::function<void()> ready) override { reader_->Await(std::move(ready)); }
   void Cancel() override { reader_->Cancel(); }
 
  private:
+  static Chunk Told(sandbox::OutputReader::Chunk chunk) {
+    return {.stream = chunk.stream == sandbox::OutputStreamKind::kStdout ? Stream::kStdout : Stream::kStderr,
+            .offset = chunk.offset,
+            .bytes = std::move(chunk.bytes),
+            .dropped = chunk.dropped};
+  }
+
   std::unique_ptr<sandbox::OutputReader> reader_;
 };
 

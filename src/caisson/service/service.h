@@ -29,6 +29,17 @@ class OutputFollower {
   };
   // What comes next of whichever stream has something, at most `limit` bytes; nothing: none now.
   virtual Result<std::optional<Chunk>> Next(std::size_t limit) = 0;
+  // The same, but where the bytes lie in place of them: it stays so until the next call of either function.
+  struct Slice {
+    int file = -1;  // borrowed
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+  struct Place {
+    Chunk chunk;  // without bytes
+    Slice slice;  // empty with `dropped`
+  };
+  virtual Result<std::optional<Place>> NextPlace(std::size_t limit) = 0;
   // True when everything was read and the command has ended.
   virtual bool Finished() const = 0;
   // Calls `ready` once, from any thread and perhaps at once, when Next may give something or Finished has become true.
