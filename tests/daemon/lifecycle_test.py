@@ -72,6 +72,19 @@ class Lifecycle(unittest.TestCase):
             one.delete(f"/v1/sandboxes/{box}/commands/{endless}")
             self.assertEqual(one.await_end(box, endless)["outcome"], "cancelled")
 
+    def test_a_first_input_longer_than_a_pipe(self):
+        with Node() as one:
+            box = one.create()
+            text = "0123456789abcde\n" * (1 << 16)
+            self.assertEqual(one.run(box, "wc", "-c", stdin=text)["stdout"].strip(), str(len(text)))
+            # One that does not read delays nobody.
+            command = one.post(f"/v1/sandboxes/{box}/commands", {"argv": ["sleep", "1000"], "stdin": text,
+                                                                 "background": True})["id"]
+            self.assertEqual(one.post(f"/v1/sandboxes/{box}:pause")["state"], "paused")
+            self.assertEqual(one.post(f"/v1/sandboxes/{box}:resume")["state"], "running")
+            one.delete(f"/v1/sandboxes/{box}/commands/{command}")
+            self.assertEqual(one.await_end(box, command)["outcome"], "cancelled")
+
     def test_a_pause_stops_the_time_out_and_nothing_runs_meanwhile(self):
         with Node() as one:
             box = one.create()
