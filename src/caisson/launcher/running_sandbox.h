@@ -22,6 +22,7 @@ struct RunningSandbox {
   Launched launched;
   std::uint32_t pids = 0;
   std::uint32_t last_leaf = 1;
+  std::vector<std::uint32_t> retired_leaves;  // no command of these runs, but perhaps what one left behind
   // With plan::Expect::kEngines:
   std::string id;
   os::Fd door;                             // to the guest: control streams go through it

@@ -149,7 +149,8 @@ class Server {
     if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan, expect_)) {
       return Failed(Step::kRequest, EINVAL);
     }
-    LaunchInputs inputs{.control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}, .kept = {}};
+    LaunchInputs inputs{
+        .control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}, .kept = {}};
     if (const auto error = TakeFolders(plan, fds, inputs)) return Failed(error->step, error->errno_value);
     os::Fd door;
     if (door_) {
@@ -176,6 +177,7 @@ class Server {
     }
     RunningSandbox sandbox{.launched = {.slot = embryo.TakeSlot(), .guest = embryo.TakeProcess()},
                            .pids = plan.pids,
+                           .retired_leaves = {},
                            .id = plan.id,
                            .door = std::move(door),
                            .parked = {},
@@ -283,7 +285,8 @@ class Server {
     Answer answer;
     answer.reply.slot = slot.block;
     AppendLeaf(number, *std::move(leaf), answer);
-    if (request.retired_leaf != 0) retired_ = {slot.block, request.retired_leaf};
+    if (request.retired_leaf != 0) sandbox.retired_leaves.push_back(request.retired_leaf);
+    rotated_ = slot.block;
     return answer;
   }
 
@@ -311,15 +314,20 @@ class Server {
   // What nobody waits for.
   void AfterReply() {
     DetachLayers();
-    if (retired_.leaf != 0) {
-      const auto found = sandboxes_.find(retired_.block);
-      // A leaf in which a background process lives stays until the sandbox ends.
-      if (found != sandboxes_.end()) found->second.launched.slot.sandbox.RemoveChildIfUnused(LeafName(retired_.leaf));
-      retired_ = {};
-    }
+    RemoveRetiredLeaves();
     for (const Ended& one : ended_) TakeBack(one.block, one.kept);
     ended_.clear();
     if (expect_ != plan::Expect::kOneSandbox && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
+  }
+
+  // Of the sandbox that was given a new leaf. One in which a background process lives is tried again the next time.
+  void RemoveRetiredLeaves() {
+    const auto found = rotated_ ? sandboxes_.find(*rotated_) : sandboxes_.end();
+    rotated_.reset();
+    if (found == sandboxes_.end()) return;
+    const os::Cgroup& cgroup = found->second.launched.slot.sandbox;
+    std::erase_if(found->second.retired_leaves,
+                  [&](std::uint32_t leaf) { return cgroup.RemoveChildIfUnused(LeafName(leaf)); });
   }
 
   // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
@@ -327,11 +335,6 @@ class Server {
     (void)storage_.RemoveLayer(block, kept);
     (void)keeper_.ReturnSlot(block);
   }
-
-  struct Retired {
-    std::uint32_t block = 0;
-    std::uint32_t leaf = 0;
-  };
 
   os::Fd engine_;             // with kEngines invalid between two of them
   std::optional<Door> door_;  // with kEngines
@@ -347,7 +350,7 @@ class Server {
   std::optional<Embryo> embryo_;
   RunningSandboxes sandboxes_;
   Succession succession_;
-  Retired retired_;
+  std::optional<std::uint32_t> rotated_;  // the slot of the last new leaf
   struct Ended {
     std::uint32_t block = 0;
     os::Fd kept;
