@@ -60,7 +60,9 @@ class Server {
 
   int Run() {
     while (HasReason() && AwaitRequest()) {
-      if (!ServeEngine()) engine_.Reset();
+      if (ServeEngine()) continue;
+      engine_.Reset();
+      succession_.RetireLeaves();
     }
     while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
     AfterReply();
@@ -177,7 +179,6 @@ class Server {
     }
     RunningSandbox sandbox{.launched = {.slot = embryo.TakeSlot(), .guest = embryo.TakeProcess()},
                            .pids = plan.pids,
-                           .retired_leaves = {},
                            .id = plan.id,
                            .door = std::move(door),
                            .parked = {},
@@ -282,10 +283,11 @@ class Server {
     if (!cgroup) return Failed(Step::kLeaf, cgroup.error().errno_value(), cgroup.error().message());
     auto leaf = OpenLeaf(*cgroup, slot.sandbox, sandbox.pids, UidBlocks::FirstId(slot.block) + kGuestId);
     if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
+    sandbox.leaves.insert(number);
     Answer answer;
     answer.reply.slot = slot.block;
     AppendLeaf(number, *std::move(leaf), answer);
-    if (request.retired_leaf != 0) sandbox.retired_leaves.push_back(request.retired_leaf);
+    if (request.retired_leaf != 0) sandbox.retired_leaves.insert(request.retired_leaf);
     rotated_ = slot.block;
     return answer;
   }
@@ -325,9 +327,12 @@ class Server {
     const auto found = rotated_ ? sandboxes_.find(*rotated_) : sandboxes_.end();
     rotated_.reset();
     if (found == sandboxes_.end()) return;
-    const os::Cgroup& cgroup = found->second.launched.slot.sandbox;
-    std::erase_if(found->second.retired_leaves,
-                  [&](std::uint32_t leaf) { return cgroup.RemoveChildIfUnused(LeafName(leaf)); });
+    RunningSandbox& sandbox = found->second;
+    std::erase_if(sandbox.retired_leaves, [&](std::uint32_t leaf) {
+      if (!sandbox.launched.slot.sandbox.RemoveChildIfUnused(LeafName(leaf))) return false;
+      sandbox.leaves.erase(leaf);
+      return true;
+    });
   }
 
   // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
