@@ -123,5 +123,6 @@ LEFT_OUT = {
     r"integration[.]demo": "shows what the others test",
     r"integration[.]host_state": "tests the tests' own count of left-overs",
     r"integration[.]node_.*": "needs packages of Python that the machine does not have; integration.takeover stands for it",
+    r"integration[.]field_.*": "drives the daemon as the tests before",
     r"integration[.]real_work": "projects that the machine does not have",
 }
