@@ -129,10 +129,10 @@ class Node:
                 comm = (entry / "comm").read_text().strip()
                 if not comm.startswith("caisson"):
                     continue
-                fds = [os.readlink(fd) for fd in (entry / "fd").iterdir()]
+                fds = list((entry / "fd").iterdir())
             except OSError:
                 continue
-            if any(self.folder in fd for fd in fds):
+            if any(self.folder in link_of(fd) for fd in fds):
                 found.append((int(entry.name), comm))
         return found
 
@@ -251,6 +251,14 @@ class Node:
     def delete_all(self):
         for sandbox in self.list_all():
             self.delete(f"/v1/sandboxes/{sandbox['id']}")
+
+
+def link_of(path):
+    """Where a link leads; nowhere when it is gone, as a descriptor that is closed meanwhile."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 def await_none(look, patience):

@@ -109,6 +109,7 @@ STEPS = (
     Step("integration.takeover"),
     Step("integration.node_lifecycle"),
     Step("integration.node_restart", "*a_long_command*:*ends_and_comes_back*:*limits_hold*:*a_killed_guest*:*without*"),
+    Step("integration.node_stop", "*come_back*:*a_paused_one*:*launcher_is_killed*"),
     Step("integration.node_hostile", "*goes_away*:*stuck_sandbox*:*no_request*", kernels=OLDER),
     Step("integration.node_clock", sets_the_clock=True, kernels=NEWER),
     Step("integration.changes_run", "*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:*WriteThroughAMapping_*",
@@ -139,5 +140,7 @@ LEFT_OUT = {
     r"integration[.]canaries": "tests the tests' own canaries, which live beside every test here too",
     r"integration[.]demo": "shows what the others test",
     r"integration[.]host_state": "tests the tests' own count of left-overs",
+    r"integration[.]node_no_room": "a full disk, for which the kernel does not matter",
+    r"integration[.]field_.*": "drives the daemon as the tests before",
     r"integration[.]real_work": "projects that the machine does not have",
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct RunningSandbox {
   Launched launched;
   std::uint32_t pids = 0;
   std::uint32_t last_leaf = 1;
+  std::set<std::uint32_t> leaves{1};         // all that exist
+  std::set<std::uint32_t> retired_leaves{};  // no command will run in these, but perhaps what one left behind does
   // With plan::Expect::kEngines:
   std::string id;
   os::Fd door;                             // to the guest: control streams go through it

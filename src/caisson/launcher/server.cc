@@ -61,7 +61,9 @@ class Server {
 
   int Run() {
     while (HasReason() && AwaitRequest()) {
-      if (!ServeEngine()) engine_.Reset();
+      if (ServeEngine()) continue;
+      engine_.Reset();
+      succession_.RetireLeaves();
     }
     while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
     AfterReply();
@@ -299,10 +301,12 @@ class Server {
     if (!cgroup) return Failed(Step::kLeaf, cgroup.error().errno_value(), cgroup.error().message());
     auto leaf = OpenLeaf(*cgroup, slot.sandbox, sandbox.pids, UidBlocks::FirstId(slot.block) + kGuestId);
     if (!leaf) return Failed(Step::kLeaf, leaf.error().errno_value(), leaf.error().message());
+    sandbox.leaves.insert(number);
     Answer answer;
     answer.reply.slot = slot.block;
     AppendLeaf(number, *std::move(leaf), answer);
-    if (request.retired_leaf != 0) retired_ = {slot.block, request.retired_leaf};
+    if (request.retired_leaf != 0) sandbox.retired_leaves.insert(request.retired_leaf);
+    rotated_ = slot.block;
     return answer;
   }
 
@@ -330,15 +334,23 @@ class Server {
   // What nobody waits for.
   void AfterReply() {
     DetachLayers();
-    if (retired_.leaf != 0) {
-      const auto found = sandboxes_.find(retired_.block);
-      // A leaf in which a background process lives stays until the sandbox ends.
-      if (found != sandboxes_.end()) found->second.launched.slot.sandbox.RemoveChildIfUnused(LeafName(retired_.leaf));
-      retired_ = {};
-    }
+    RemoveRetiredLeaves();
     for (const std::uint32_t block : ended_) TakeBack(block);
     ended_.clear();
     if (expect_ != plan::Expect::kOneSandbox && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
+  }
+
+  // Of the sandbox that was given a new leaf. One in which a background process lives is tried again the next time.
+  void RemoveRetiredLeaves() {
+    const auto found = rotated_ ? sandboxes_.find(*rotated_) : sandboxes_.end();
+    rotated_.reset();
+    if (found == sandboxes_.end()) return;
+    RunningSandbox& sandbox = found->second;
+    std::erase_if(sandbox.retired_leaves, [&](std::uint32_t leaf) {
+      if (!sandbox.launched.slot.sandbox.RemoveChildIfUnused(LeafName(leaf))) return false;
+      sandbox.leaves.erase(leaf);
+      return true;
+    });
   }
 
   // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
@@ -346,11 +358,6 @@ class Server {
     (void)storage_.RemoveLayer(block);
     (void)keeper_.ReturnSlot(block);
   }
-
-  struct Retired {
-    std::uint32_t block = 0;
-    std::uint32_t leaf = 0;
-  };
 
   os::Fd engine_;             // with kEngines invalid between two of them
   std::optional<Door> door_;  // with kEngines
@@ -366,8 +373,8 @@ class Server {
   std::optional<Embryo> embryo_;
   RunningSandboxes sandboxes_;
   Succession succession_;
-  Retired retired_;
-  std::vector<std::uint32_t> ended_;  // by block
+  std::optional<std::uint32_t> rotated_;  // the slot of the last new leaf
+  std::vector<std::uint32_t> ended_;      // by block
 };
 
 // For the pid namespace whose first process the launcher is, and so for all sandboxes below it: a memfd made without

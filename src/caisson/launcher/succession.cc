@@ -73,6 +73,14 @@ void Succession::Unpark(const LaunchRequest& request) {
   if (RunningSandbox* const sandbox = Find(request.slot)) sandbox->parked.erase(request.leaf);
 }
 
+void Succession::RetireLeaves() {
+  for (auto& [block, sandbox] : sandboxes_) {
+    for (const std::uint32_t leaf : sandbox.leaves) {
+      if (!sandbox.parked.contains(leaf)) sandbox.retired_leaves.insert(leaf);
+    }
+  }
+}
+
 Answer Succession::NextSandbox(const LaunchRequest& request) {
   Answer answer;
   if (const auto* next = NextAfter(sandboxes_, request.slot)) {

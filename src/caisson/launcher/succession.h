@@ -21,6 +21,8 @@ class Succession {
 
   // For the verbs from kFreeze on. Nothing: the verb has no reply. Takes what it keeps out of `fds`.
   std::optional<Answer> Serve(const plan::LaunchRequest& request, std::vector<os::Fd>& fds);
+  // The engine is gone, and with it what knew of leaves that no parked command runs in.
+  void RetireLeaves();
 
  private:
   Answer Freeze(const plan::LaunchRequest& request);

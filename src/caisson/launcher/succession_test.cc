@@ -139,6 +139,17 @@ TEST_F(SuccessionTest, UnparksThatOneOnly) {
   EXPECT_EQ(sandboxes_.at(2).parked.size(), 1U);
 }
 
+TEST_F(SuccessionTest, WithoutTheirEngineOnlyLeavesOfParkedCommandsServe) {
+  Add(1, "sb_a");
+  Add(2, "sb_b");
+  sandboxes_.at(1).leaves = {1, 7, 9};
+  sandboxes_.at(1).retired_leaves = {9};
+  Park(1, 7, 3);
+  succession_->RetireLeaves();
+  EXPECT_EQ(sandboxes_.at(1).retired_leaves, (std::set<std::uint32_t>{1, 9}));
+  EXPECT_EQ(sandboxes_.at(2).retired_leaves, (std::set<std::uint32_t>{1}));
+}
+
 TEST_F(SuccessionTest, RefusesWhatThereIsNot) {
   ExpectFailure(Ask({.verb = Verb::kFreeze, .slot = 5}), plan::Step::kCgroup, ENOENT);
   ExpectFailure(Ask({.verb = Verb::kThaw, .slot = 5}), plan::Step::kCgroup, ENOENT);

@@ -122,11 +122,12 @@ Status Cgroup::RemoveChild(const std::string& name) const {
   return {};
 }
 
-void Cgroup::RemoveChildIfUnused(const std::string& name) const {
+bool Cgroup::RemoveChildIfUnused(const std::string& name) const {
   // cgroup2 first: while a process is in there, the others are its too.
   for (const Fd& directory : directories_) {
-    if (unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return;
+    if (unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) return false;
   }
+  return true;
 }
 
 Status Cgroup::EnableControllers() const {

@@ -39,8 +39,9 @@ class Cgroup {
   Result<Cgroup> OpenOrMakeChild(const std::string& name) const;
   // Kills what lives in `name`, removes it and everything below. Errors: kConflict when it does not empty in 2 s.
   Status RemoveChild(const std::string& name) const;
-  // Removes `name` when it holds no process and no cgroup; what is still in use is left and not an error.
-  void RemoveChildIfUnused(const std::string& name) const;
+  // Removes `name` when it holds no process and no cgroup; what is still in use is left and not an error. True when it
+  // is gone.
+  bool RemoveChildIfUnused(const std::string& name) const;
 
   // Makes `name` below this cgroup and locks its cgroup2 directory for as long as a descriptor of it is open anywhere:
   // whoever shares this host's cgroups sees that it has an owner, and that of a dead process has none. A left-over

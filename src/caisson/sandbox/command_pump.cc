@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "caisson/sandbox/command_verdict.h"
+#include "caisson/sandbox/last_output.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -78,8 +79,9 @@ void OutputStream::Write() {
 }
 
 void OutputStream::Drain() {
-  for (std::size_t taken = 0; source_.valid() && taken < kDrainLimit; taken += kChunk) {
-    if (!Read()) break;
+  while (source_.valid() && drained_ < kDrainLimit) {
+    if (!Read()) return;
+    drained_ += kChunk;
   }
   source_.Reset();
 }
@@ -164,9 +166,13 @@ CommandPump::Event CommandPump::Run(const Deadline& deadline) {
 
 void CommandPump::Finish() {
   input_.Close();
-  for (OutputStream* stream : {&out_, err_ ? &*err_ : nullptr}) {
-    if (stream != nullptr) stream->Drain();
-  }
+  const LastOutput last;
+  do {
+    out_.Drain();
+    if (err_) err_->Drain();
+  } while (last.Await({out_.source_fd(), err_ ? err_->source_fd() : -1}));
+  out_.Close();
+  if (err_) err_->Close();
   bool interrupted = false;
   while (!interrupted && (out_.wants_write() || (err_ && err_->wants_write()))) {
     PollSet set;

@@ -48,8 +48,9 @@ class OutputStream {
   bool Read();
   // One write to the host that does not block, after poll said so. When the host's reader is gone the stream closes.
   void Write();
-  // Reads what is in the pipe and nothing that comes later, without the host's waiting rules.
+  // Reads what is in the pipe now, without the host's waiting rules. Closes at the end, and when much was taken.
   void Drain();
+  void Close() { source_.Reset(); }
   CapturedOutput Take() && { return std::move(capture_).Take(); }
 
  private:
@@ -57,6 +58,7 @@ class OutputStream {
   int host_fd_;
   PendingBytes pending_;
   OutputCapture capture_;
+  std::size_t drained_ = 0;
 };
 
 // The other direction: from a host descriptor to the command's standard input.
@@ -102,7 +104,8 @@ class CommandPump {
 
   // Runs until something happens that the caller decides about. Callable again after Interrupted and Expired.
   Event Run(const Deadline& deadline);
-  // After the end: takes what is left in the pipes and hands it to the host. Returns early when interrupted.
+  // After the end: takes what is left in the pipes, and what LastOutput waits for, and hands it to the host. Returns
+  // early when interrupted.
   void Finish();
 
   // Our end of the command's input when more could come but at `now` nothing has for a while; -1 otherwise. Borrowed.

@@ -103,6 +103,19 @@ TEST_F(CommandPumpTest, TakesWhatIsInAFullPipeAndNothingLater) {
   EXPECT_EQ(pump.TakeOut().total_bytes, static_cast<std::uint64_t>(size));
 }
 
+TEST_F(CommandPumpTest, TakesWhatAChildPassesOnAfterTheEnd) {
+  End();
+  CommandPump pump = MakePump(NoInput(), Out());
+  ExpectEnded(pump.Run(Patience()));
+  std::thread child([this] {
+    EXPECT_TRUE(os::WriteAll(out_.writer.get(), "late"));
+    out_.writer.Reset();
+  });
+  pump.Finish();
+  child.join();
+  EXPECT_EQ(pump.TakeOut().kept, "late");
+}
+
 TEST_F(CommandPumpTest, WaitsForTheEndAndNotForTheOutputToClose) {
   out_.writer.Reset();
   err_.writer.Reset();

@@ -11,6 +11,7 @@
 
 #include "caisson/sandbox/command_state.h"
 #include "caisson/sandbox/command_verdict.h"
+#include "caisson/sandbox/last_output.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -30,6 +31,10 @@ constexpr int kPipeSize = 1 << 20;
 constexpr std::size_t kIn = 0;
 constexpr std::size_t kOut = 1;
 constexpr std::size_t kErr = 2;
+
+OutputStreamKind KindOf(std::size_t stream) {
+  return stream == kOut ? OutputStreamKind::kStdout : OutputStreamKind::kStderr;
+}
 
 }  // namespace
 
@@ -230,8 +235,7 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
   }
   for (const std::size_t stream : {kOut, kErr}) {
     if (entries[stream + 1].revents == 0) continue;
-    const auto kind = stream == kOut ? OutputStreamKind::kStdout : OutputStreamKind::kStderr;
-    at_end_[stream] = output_->Take(kind, stdio[stream].get()) == SpoolFile::Moved::kEnd;
+    at_end_[stream] = output_->Take(KindOf(stream), stdio[stream].get()) == SpoolFile::Moved::kEnd;
   }
   if (entries[4].revents != 0) {
     const std::lock_guard lock(mutex_);
@@ -291,16 +295,26 @@ Result<CommandResult> SpooledCommand::Conclude(const std::optional<proto::End>& 
   return result;
 }
 
-// What is in its pipes, and nothing that comes later.
+// What is in its pipes, and what LastOutput waits for.
 void SpooledCommand::Drain() {
+  const LastOutput last;
+  std::array<int, 2> sources{};
+  std::array<std::uint64_t, 2> most{};
   for (const std::size_t stream : {kOut, kErr}) {
-    const int source = state_->started.stdio[stream].get();
-    const auto kind = stream == kOut ? OutputStreamKind::kStdout : OutputStreamKind::kStderr;
-    const std::uint64_t from = output_->total(kind);
-    while (!at_end_[stream] && output_->total(kind) - from < kDrainLimit) {
-      if (output_->Take(kind, source) != SpoolFile::Moved::kSome) break;
-    }
+    sources[stream - 1] = at_end_[stream] ? -1 : state_->started.stdio[stream].get();
+    most[stream - 1] = output_->total(KindOf(stream)) + kDrainLimit;
   }
+  do {
+    for (const std::size_t stream : {kOut, kErr}) {
+      int& source = sources[stream - 1];
+      auto moved = SpoolFile::Moved::kSome;
+      while (source >= 0 && moved == SpoolFile::Moved::kSome) {
+        moved = output_->Take(KindOf(stream), source);
+        const bool is_over = moved == SpoolFile::Moved::kEnd || output_->total(KindOf(stream)) >= most[stream - 1];
+        if (is_over) source = -1;
+      }
+    }
+  } while (last.Await(sources));
 }
 
 }  // namespace caisson::sandbox
