@@ -31,14 +31,9 @@ Result<os::Fd> MakeWake() {
 
 Result<std::shared_ptr<CommandOutput>> CommandOutput::Create(int directory, const std::string& id) {
   CAISSON_TRY(os::Fd wake, MakeWake());
-  CAISSON_TRY(SpoolFile out, SpoolFile::Create(directory, NameOf(id, OutputStreamKind::kStdout)));
-  auto err = SpoolFile::Create(directory, NameOf(id, OutputStreamKind::kStderr));
-  if (!err) {
-    Remove(directory, id);
-    return Fail(std::move(err).error());
-  }
-  return std::shared_ptr<CommandOutput>(
-      new CommandOutput(std::move(out), *std::move(err), std::move(wake), Command::kRunning));
+  return std::shared_ptr<CommandOutput>(new CommandOutput(
+      SpoolFile::Later(directory, NameOf(id, OutputStreamKind::kStdout)),
+      SpoolFile::Later(directory, NameOf(id, OutputStreamKind::kStderr)), std::move(wake), Command::kRunning));
 }
 
 Result<std::shared_ptr<CommandOutput>> CommandOutput::Open(int directory, const std::string& id, Command command) {

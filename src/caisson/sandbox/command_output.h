@@ -25,7 +25,8 @@ class OutputReader;
 class CommandOutput : public std::enable_shared_from_this<CommandOutput> {
  public:
   enum class Command { kRunning, kEnded };
-  // Files named after `id` in `directory`.
+  // Files named after `id` in `directory` (borrowed), each made with the first byte of its stream. Of a command that
+  // has ended what has no file is empty: who knows how much there was sees whether it is gone.
   static Result<std::shared_ptr<CommandOutput>> Create(int directory, const std::string& id);
   static Result<std::shared_ptr<CommandOutput>> Open(int directory, const std::string& id, Command command);
   static void Remove(int directory, const std::string& id);

@@ -54,7 +54,7 @@ class Sandbox {
 
   // The same for a command that stays: its output goes to files named after `id` in the spool folder, its time-out and
   // its end are kept with the launcher. `input`: whether its input stays open; otherwise it is `stdin_bytes`, at most
-  // kMaxFirstInput. Errors: as of Start; kConflict when there is output of that name. When the program could not be
+  // kMaxFirstInput. Errors: as of Start. When the program could not be
   // started the result comes at once, in `failed`.
   enum class Input { kOnlyFirst, kOpen };
   struct Spooled {

@@ -1,6 +1,7 @@
 #include "caisson/sandbox/spool_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,21 +19,21 @@ constexpr std::size_t kDiscardPiece = 64U << 10U;
 constexpr std::uint64_t RoundDown(std::uint64_t offset) { return offset / kBlock * kBlock; }
 constexpr std::uint64_t RoundUp(std::uint64_t offset) { return RoundDown(offset + kBlock - 1); }
 
+// Less than a pipe holds: the kernel keeps the command from writing to it meanwhile.
+constexpr std::size_t kSplice = KiB(256).value;
+
 }  // namespace
 
-Result<SpoolFile> SpoolFile::Create(int directory, const std::string& name) {
-  os::Fd file(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.valid()) return Fail(Error::FromErrno(errno, "cannot make the file of a command's output"));
-  return SpoolFile(std::move(file));
-}
+SpoolFile SpoolFile::Later(int directory, std::string name) { return {directory, std::move(name)}; }
 
 Result<SpoolFile> SpoolFile::Open(int directory, const std::string& name) {
-  os::Fd file(openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  SpoolFile spool = Later(directory, name);
+  spool.file_ = os::Fd(openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!spool.file_.valid() && errno == ENOENT) return spool;
   struct stat info{};
-  if (!file.valid() || fstat(file.get(), &info) != 0) {
-    return Fail(Error::FromErrno(errno, "the command's output is not kept any more"));
+  if (!spool.file_.valid() || fstat(spool.file_.get(), &info) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot open the command's output"));
   }
-  SpoolFile spool(std::move(file));
   spool.end_ = static_cast<std::uint64_t>(info.st_size);
   const off_t hole = lseek(spool.file_.get(), 0, SEEK_HOLE);
   if (hole >= 0 && static_cast<std::uint64_t>(hole) < spool.end_) {
@@ -44,9 +45,13 @@ Result<SpoolFile> SpoolFile::Open(int directory, const std::string& name) {
 }
 
 SpoolFile::Moved SpoolFile::Take(int pipe, std::uint64_t free_until) {
+  if (!file_.valid()) {
+    if (const Moved begun = Begin(pipe); begun != Moved::kSome) return begun;
+    if (!file_.valid()) return Discard(pipe);
+  }
   if (HasGap() && end_ < dropped_until_) return Discard(pipe);
   auto offset = static_cast<off_t>(end_);
-  const ssize_t n = splice(pipe, nullptr, file_.get(), &offset, kPiece, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  const ssize_t n = splice(pipe, nullptr, file_.get(), &offset, kSplice, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
   if (n > 0) {
     end_ += static_cast<std::uint64_t>(n);
     return Moved::kSome;
@@ -63,6 +68,16 @@ SpoolFile::Moved SpoolFile::Take(int pipe, std::uint64_t free_until) {
   return Discard(pipe);
 }
 
+SpoolFile::Moved SpoolFile::Begin(int pipe) {
+  pollfd entry{pipe, POLLIN, 0};
+  if (poll(&entry, 1, 0) <= 0) return Moved::kNothing;
+  if ((entry.revents & POLLIN) == 0) return Moved::kEnd;
+  file_ = os::Fd(openat(directory_, name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  // What found no room before.
+  if (file_.valid() && end_ > 0 && ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) file_.Reset();
+  return Moved::kSome;
+}
+
 SpoolFile::Moved SpoolFile::Discard(int pipe) {
   std::array<char, kDiscardPiece> buffer;
   const bool is_in_gap = HasGap() && end_ < dropped_until_;
@@ -74,7 +89,7 @@ SpoolFile::Moved SpoolFile::Discard(int pipe) {
   if (!HasGap()) dropped_from_ = dropped_until_ = std::min(kHead, RoundDown(end_));
   end_ += static_cast<std::uint64_t>(n);
   // A hole, which takes no room.
-  (void)!ftruncate(file_.get(), static_cast<off_t>(end_));
+  if (file_.valid()) (void)!ftruncate(file_.get(), static_cast<off_t>(end_));
   const std::uint64_t until = RoundUp(end_);
   if (until <= dropped_until_) return Moved::kSome;
   PunchHole(dropped_until_, until);
@@ -90,11 +105,13 @@ void SpoolFile::DropBefore(std::uint64_t offset) {
 }
 
 void SpoolFile::PunchHole(std::uint64_t from, std::uint64_t until) const {
-  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
-            static_cast<off_t>(until - from));
+  if (file_.valid())
+    fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+              static_cast<off_t>(until - from));
 }
 
 Result<std::string> SpoolFile::Read(std::uint64_t offset, std::size_t limit) const {
+  if (!file_.valid()) return std::string();
   std::string bytes(limit, '\0');
   ssize_t n = 0;
   do {

@@ -17,9 +17,9 @@ namespace caisson::sandbox {
 // Kernel: splice(2), fallocate(2), lseek(2) with SEEK_HOLE.
 class SpoolFile {
  public:
-  // `name` in `directory` must not exist yet. Errors: kResourceExhausted.
-  static Result<SpoolFile> Create(int directory, const std::string& name);
-  // As another process left it. Errors: kNotFound.
+  // Empty. The file `name` in `directory` (borrowed) is made when there is something to keep, and must not exist yet.
+  static SpoolFile Later(int directory, std::string name);
+  // As another process left it; without a file it is as Later gives it.
   static Result<SpoolFile> Open(int directory, const std::string& name);
 
   enum class Moved { kSome, kNothing, kEnd };
@@ -48,12 +48,16 @@ class SpoolFile {
   static constexpr std::uint64_t kPiece = MiB(1).value;
 
  private:
-  explicit SpoolFile(os::Fd file) : file_(std::move(file)) {}
+  SpoolFile(int directory, std::string name) : directory_(directory), name_(std::move(name)) {}
+  // Whether there is a file, once the pipe has something for it.
+  Moved Begin(int pipe);
   Moved Discard(int pipe);
   bool HasGap() const { return dropped_from_ != dropped_until_; }
   void PunchHole(std::uint64_t from, std::uint64_t until) const;
 
-  os::Fd file_;
+  int directory_;
+  std::string name_;
+  os::Fd file_;  // invalid before the first byte
   std::uint64_t end_ = 0;
   std::uint64_t dropped_from_ = kHead;  // both are multiples of a block
   std::uint64_t dropped_until_ = kHead;

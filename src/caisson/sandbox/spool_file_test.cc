@@ -1,13 +1,17 @@
 #include "caisson/sandbox/spool_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+
+#include <filesystem>
 
 #include "caisson/sandbox/spool_fixture.h"
 
@@ -18,11 +22,7 @@ constexpr std::uint64_t kBlock = 4096;
 
 class SpoolFileTest : public testing::Test {
  protected:
-  SpoolFile Make(const std::string& name = "spool") const {
-    auto made = SpoolFile::Create(folder_.fd(), name);
-    EXPECT_TRUE(made);
-    return *std::move(made);
-  }
+  SpoolFile Make(const std::string& name = "spool") const { return SpoolFile::Later(folder_.fd(), name); }
   SpoolFile Reopened(const std::string& name = "spool") const {
     auto opened = SpoolFile::Open(folder_.fd(), name);
     EXPECT_TRUE(opened);
@@ -95,12 +95,38 @@ TEST_F(SpoolFileTest, ReadsFromAnyOffset) {
   EXPECT_EQ(*spool.Read(5, 0), "");
 }
 
-TEST_F(SpoolFileTest, AName) {
-  const SpoolFile spool = Make();
-  EXPECT_FALSE(SpoolFile::Create(folder_.fd(), "spool")) << "twice";
-  const auto none = SpoolFile::Open(folder_.fd(), "other");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code(), Code::kNotFound);
+TEST_F(SpoolFileTest, HasAFileFromItsFirstByteOn) {
+  const auto is_there = [&] { return std::filesystem::exists(folder_.Path("spool")); };
+  SpoolFile spool = Make();
+  EXPECT_EQ(spool.Take(pipe_.out()), SpoolFile::Moved::kNothing);
+  EXPECT_EQ(*spool.Read(0, 10), "");
+  EXPECT_EQ(Reopened().end(), 0U);
+  EXPECT_FALSE(is_there());
+  Feed(spool, 1);
+  EXPECT_TRUE(is_there());
+  SpoolFile silent = Make("silent");
+  pipe_.Close();
+  EXPECT_EQ(silent.Take(pipe_.out()), SpoolFile::Moved::kEnd);
+  EXPECT_FALSE(std::filesystem::exists(folder_.Path("silent")));
+}
+
+TEST_F(SpoolFileTest, WithoutAFileTheCommandGoesOnAndItsOutputIsMarked) {
+  ASSERT_EQ(mkdirat(folder_.fd(), "spool", 0700), 0);
+  SpoolFile spool = Make();
+  pipe_.Write(5000);
+  EXPECT_EQ(spool.Take(pipe_.out()), SpoolFile::Moved::kSome);
+  EXPECT_EQ(spool.end(), 5000U);
+  EXPECT_EQ(spool.dropped_from(), 0U);
+  EXPECT_GE(spool.dropped_until(), 5000U);
+  ASSERT_EQ(unlinkat(folder_.fd(), "spool", AT_REMOVEDIR), 0);
+  Feed(spool, 10'000);
+  ExpectSame(spool, Reopened());
+  ExpectPattern(spool, spool.dropped_until(), 15'000);
+}
+
+TEST_F(SpoolFileTest, FollowsNoLink) {
+  SpoolFile spool = Make();
+  Feed(spool, 1);
   ASSERT_EQ(symlinkat("spool", folder_.fd(), "link"), 0);
   EXPECT_FALSE(SpoolFile::Open(folder_.fd(), "link"));
 }

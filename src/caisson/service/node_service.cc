@@ -27,6 +27,16 @@ Error NoSuchCommand(std::string_view id) { return {Code::kNotFound, "the sandbox
 
 Error HasEnded() { return {Code::kConflict, "the command has ended"}; }
 
+// What a result has of a stream of which there were so many bytes.
+sandbox::CapturedOutput CaptureOf(const sandbox::CommandOutput& output, sandbox::OutputStreamKind stream,
+                                  std::uint64_t bytes) {
+  sandbox::CapturedOutput captured = output.Capture(stream, MiB(1));
+  if (captured.total_bytes >= bytes) return captured;
+  captured.total_bytes = bytes;  // the file is gone
+  captured.truncated = true;
+  return captured;
+}
+
 // A reader of a command's output, for a face.
 class Follower : public OutputFollower {
  public:
@@ -262,6 +272,11 @@ Result<std::vector<CommandInfo>> NodeService::ListCommands(const Caller& caller,
   return infos;
 }
 
+Result<std::shared_ptr<sandbox::CommandOutput>> NodeService::OpenOutput(const state::CommandRecord& record) const {
+  return sandbox::CommandOutput::Open(node_.sandboxes.spool_directory(), record.id,
+                                      sandbox::CommandOutput::Command::kEnded);
+}
+
 Result<StepResult> NodeService::ResultOf(const Caller& caller, std::string_view sandbox, std::string_view command) {
   CAISSON_TRY(const auto record, RecordOf(caller, Permission::kRunCommands, sandbox, command));
   if (!record.result) return Fail(Error(Code::kConflict, "the command still runs").Detail("state", "running"));
@@ -271,17 +286,9 @@ Result<StepResult> NodeService::ResultOf(const Caller& caller, std::string_view 
                   .command_id = record.id,
                   .result = std::move(stored.result),
                   .hints = std::move(stored.hints)};
-  const auto output = sandbox::CommandOutput::Open(node_.sandboxes.spool_directory(), record.id,
-                                                   sandbox::CommandOutput::Command::kEnded);
-  if (output) {
-    step.result.out = (*output)->Capture(sandbox::OutputStreamKind::kStdout, MiB(1));
-    step.result.err = (*output)->Capture(sandbox::OutputStreamKind::kStderr, MiB(1));
-  } else {
-    step.result.out.total_bytes = record.stdout_bytes;
-    step.result.err.total_bytes = record.stderr_bytes;
-    step.result.out.truncated = record.stdout_bytes != 0;
-    step.result.err.truncated = record.stderr_bytes != 0;
-  }
+  CAISSON_TRY(const auto output, OpenOutput(record));
+  step.result.out = CaptureOf(*output, sandbox::OutputStreamKind::kStdout, record.stdout_bytes);
+  step.result.err = CaptureOf(*output, sandbox::OutputStreamKind::kStderr, record.stderr_bytes);
   return step;
 }
 
@@ -311,8 +318,11 @@ Result<std::unique_ptr<OutputFollower>> NodeService::FollowOutput(const Caller& 
   if (running != nullptr && running->command() != nullptr) {
     output = running->command()->output();
   } else {
-    CAISSON_TRY(output, sandbox::CommandOutput::Open(node_.sandboxes.spool_directory(), record.id,
-                                                     sandbox::CommandOutput::Command::kEnded));
+    CAISSON_TRY(output, OpenOutput(record));
+    if (output->total(sandbox::OutputStreamKind::kStdout) < record.stdout_bytes ||
+        output->total(sandbox::OutputStreamKind::kStderr) < record.stderr_bytes) {
+      return Fail(Error(Code::kNotFound, "the command's output is not kept any more"));
+    }
   }
   return std::unique_ptr<OutputFollower>(std::make_unique<Follower>(output->Follow(stdout_from, stderr_from)));
 }

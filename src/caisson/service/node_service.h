@@ -118,6 +118,8 @@ class NodeService : public Service {
   // The record of a command, which must be of that sandbox.
   Result<state::CommandRecord> RecordOf(const Caller& caller, Permission permission, std::string_view sandbox,
                                         std::string_view command) const;
+  // Of a command that has ended.
+  Result<std::shared_ptr<sandbox::CommandOutput>> OpenOutput(const state::CommandRecord& record) const;
   // A command that runs, and what it needs for as long as it is used.
   struct Held {
     std::shared_ptr<SandboxOwner> owner;
