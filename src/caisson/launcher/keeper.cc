@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -257,6 +258,7 @@ Result<Keeper> Keeper::Start(const storage::Places& places, const os::Fd& engine
     ends.first.Reset();
     close(engine.get());
     prctl(PR_SET_NAME, "caisson-keeper", 0, 0, 0);
+    if (expect != plan::Expect::kOneSandbox) (void)setpriority(PRIO_PROCESS, 0, 10);
     KeeperLoop(std::move(ends.second), places, std::move(blocks), expect).Run();
   }
   return Keeper(std::move(ends.first), std::move(blocks), pid);
