@@ -1,6 +1,5 @@
 """A sandbox that stays, from its making to its end, through the daemon."""
 
-import fcntl
 import os
 import subprocess
 import tempfile
@@ -162,18 +161,8 @@ class Lifecycle(unittest.TestCase):
     def test_the_copy_of_a_workspace_goes_with_its_sandbox(self):
         with Node() as one:
             copies = one.folder + "/data/copies"
-            copy = copies + "/sb_" + "a" * 26
-            os.makedirs(copy + "/workspace")
-            with open(copy + "/workspace/file", "w", encoding="utf-8") as file:
-                file.write("copied\n")
-            lock = os.open(copy, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            folder = os.open(copy + "/workspace", os.O_RDONLY | os.O_DIRECTORY)
-            ticket, door = one.deposit(folder, lock)
-            box = one.create(workspace={"ticket": ticket, "mode": "copy"})
-            door.close()
-            os.close(folder)
-            os.close(lock)
+            with one.copied_workspace("copied\n") as ticket:
+                box = one.create(workspace={"ticket": ticket, "mode": "copy"})
             self.assertEqual(one.script(box, "cat file; echo more >> file")["stdout"], "copied\n")
             one.kill()
             one.start()

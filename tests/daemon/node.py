@@ -1,5 +1,7 @@
 """A daemon of its own for one test, asked over its Unix socket; every exchange is held to api/openapi.yaml."""
 
+import contextlib
+import fcntl
 import http.client
 import json
 import os
@@ -160,6 +162,22 @@ class Node:
         version, error, ticket = struct.unpack("<Ii16s", door.recv(100))
         assert (version, error) == (1, 0), error
         return ticket.hex(), door
+
+    @contextlib.contextmanager
+    def copied_workspace(self, content):
+        """A ticket for a folder `file`, copied as the command line copies one; good while the context lasts."""
+        copy = self.folder + "/data/copies/sb_" + "a" * 26
+        os.makedirs(copy + "/workspace")
+        with open(copy + "/workspace/file", "w", encoding="utf-8") as file:
+            file.write(content)
+        lock = os.open(copy, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = os.open(copy + "/workspace", os.O_RDONLY | os.O_DIRECTORY)
+        ticket, door = self.deposit(folder, lock)
+        yield ticket
+        door.close()
+        os.close(folder)
+        os.close(lock)
 
     # ---- asking
 

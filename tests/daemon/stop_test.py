@@ -1,6 +1,5 @@
 """A sandbox that is stopped keeps its files, and starts anew with them; whatever ends it, when that was asked for."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -22,12 +21,13 @@ mkfifo tree/fifo; touch -d '2001-02-03 04:05:06 UTC' tree/old; mv tree/old tree/
 FILL_AS_ROOT = """
 set -e
 echo root > /etc/of-root; chmod 600 /etc/of-root
-echo changed >> /etc/profile; rm /etc/rpc; mv /etc/profile.d /etc/moved
+echo changed >> /etc/hosts; rm /etc/hostname
+for folder in /etc/*/; do mv "$folder" /etc/moved; break; done
 """
 SHOW = r"""
 cd ~/workspace
 cat tree/second tree/link; ./tree/script; stat -c '%n %U %a %h' tree/script tree/fifo tree/deep/file
-stat -c '%Y' tree/renamed; tail -1 /etc/profile; ls -d /etc/rpc /etc/profile.d /etc/moved 2>/dev/null; ls -A ~ | tr '\n' ' '; echo more >> tree/deep/file; touch new-$(ls | wc -l)
+stat -c '%Y' tree/renamed; tail -1 /etc/hosts; ls -d /etc/hostname /etc/moved 2>/dev/null; ls /etc/moved | md5sum; ls -A ~ | tr '\n' ' '; echo more >> tree/deep/file; touch new-$(ls | wc -l)
 """
 
 
@@ -80,9 +80,9 @@ class Stop(unittest.TestCase):
                 result = one.command_of(box, runs)["result"]
                 self.assertEqual((result["outcome"], result["stdout"]), ("signaled", "started\n"))
                 changes = {item["path"]: item["change"] for item in one.get(f"/v1/sandboxes/{box}/changes")["items"]}
-                self.assertEqual(changes["/etc/rpc"], "deleted")
+                self.assertEqual(changes["/etc/hostname"], "deleted")
                 self.assertEqual(changes["/etc/of-root"], "created")
-                self.assertEqual(changes["/etc/profile"], "modified")
+                self.assertEqual(changes["/etc/hosts"], "modified")
                 self.assertEqual(len(layers(one, storage)), 2)
                 one.delete(f"/v1/sandboxes/{box}")
                 one.delete(f"/v1/sandboxes/{other}")
@@ -114,18 +114,8 @@ class Stop(unittest.TestCase):
     def test_the_copy_of_a_workspace_comes_back(self):
         with Node() as one:
             copies = one.folder + "/data/copies"
-            copy = copies + "/sb_" + "a" * 26
-            os.makedirs(copy + "/workspace")
-            with open(copy + "/workspace/file", "w", encoding="utf-8") as file:
-                file.write("copied\n")
-            lock = os.open(copy, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            folder = os.open(copy + "/workspace", os.O_RDONLY | os.O_DIRECTORY)
-            ticket, door = one.deposit(folder, lock)
-            box = one.create(storage="directory", workspace={"ticket": ticket, "mode": "copy"})
-            door.close()
-            os.close(folder)
-            os.close(lock)
+            with one.copied_workspace("copied\n") as ticket:
+                box = one.create(storage="directory", workspace={"ticket": ticket, "mode": "copy"})
             self.assertEqual(one.script(box, "cat file; echo more >> file")["stdout"], "copied\n")
             for _ in range(2):
                 self.stop(one, box)

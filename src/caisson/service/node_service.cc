@@ -142,8 +142,10 @@ Result<std::shared_ptr<SandboxOwner>> NodeService::OwnerOf(const Caller& caller,
   CAISSON_TRY(const SandboxId id, Resolve(sandbox));
   if (auto owner = FindOwner(id)) return owner;
   CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));
-  return Fail(
-      Error(Code::kConflict, "the sandbox is " + record.state).Because(record.reason).Detail("state", record.state));
+  Error error =
+      Error(Code::kConflict, "the sandbox is " + record.state).Because(record.reason).Detail("state", record.state);
+  const bool is_stopped = record.state == sandbox::LifecycleName(Lifecycle::kStopped);
+  return Fail(is_stopped ? std::move(error).Remedy("start it anew with its files: caisson resume") : error);
 }
 
 Result<SandboxInfo> NodeService::Describe(const SandboxId& id) const {

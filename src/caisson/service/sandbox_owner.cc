@@ -28,9 +28,10 @@ constexpr Bytes kKeptOutput = MiB(1);
 std::string NameOf(Lifecycle state) { return std::string(sandbox::LifecycleName(state)); }
 
 Error IsIn(Lifecycle state) {
-  return Error(Code::kConflict, "the sandbox is " + NameOf(state))
-      .Because("that cannot be done to a sandbox in this state")
-      .Detail("state", NameOf(state));
+  Error error = Error(Code::kConflict, "the sandbox is " + NameOf(state))
+                    .Because("that cannot be done to a sandbox in this state")
+                    .Detail("state", NameOf(state));
+  return state == Lifecycle::kPaused ? std::move(error).Remedy("let it run again: caisson resume") : error;
 }
 
 std::string NewCommandId() { return "cm_" + SandboxId::Random().text().substr(3); }
