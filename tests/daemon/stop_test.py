@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 import unittest
 
@@ -131,15 +132,15 @@ class Stop(unittest.TestCase):
     def test_what_cannot_be_kept_is_refused_and_goes_on(self):
         with Node() as one:
             in_memory = one.create(storage="tmpfs")
-            refusal = self.refused(one, "POST", f"/v1/sandboxes/{in_memory}:stop", 501)
+            refusal = self.refused(one, "POST", f"/v1/sandboxes/{in_memory}:stop", 409)
             self.assertIn("memory", refusal.body["cause"])
-            self.refused(one, "POST", "/v1/sandboxes", 501, {"storage": "tmpfs", "on_end": "keep"})
+            self.refused(one, "POST", "/v1/sandboxes", 400, {"storage": "tmpfs", "on_end": "keep"})
             folder = os.open(one.folder, os.O_RDONLY | os.O_DIRECTORY)
             ticket, door = one.deposit(folder)
             of_host = one.create(storage="directory", workspace={"ticket": ticket, "mode": "ro"})
             door.close()
             os.close(folder)
-            self.refused(one, "POST", f"/v1/sandboxes/{of_host}:stop", 501)
+            self.refused(one, "POST", f"/v1/sandboxes/{of_host}:stop", 409)
             for box in (in_memory, of_host):
                 self.assertEqual(one.inspect(box)["state"], "running")
                 self.assertEqual(one.run(box, "true")["exit_code"], 0)
@@ -172,6 +173,31 @@ class Stop(unittest.TestCase):
                 connection.close()
             self.assertIn(statuses, ([200, 200], [200, 409]))
             self.assertEqual(one.run(box, "true")["exit_code"], 0)
+
+
+    def test_two_who_stop_and_resume_one(self):
+        with Node() as one:
+            box = one.create(storage="directory")
+            one.script(box, "echo 1 > file")
+            end, wrong, done = time.monotonic() + 4, [], {"stop": 0, "resume": 0}
+
+            def ask(verb):
+                while time.monotonic() < end:
+                    response, body = one.exchange("POST", f"/v1/sandboxes/{box}:{verb}")
+                    done[verb] += response.status == 200
+                    if response.status not in (200, 409):
+                        wrong.append((verb, response.status, body))
+
+            threads = [threading.Thread(target=ask, args=(verb,)) for verb in ("stop", "resume", "stop", "resume")]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(wrong, [])
+            self.assertGreater(min(done.values()), 5)
+            if one.inspect(box)["state"] == "stopped":
+                self.resume(one, box)
+            self.assertEqual(one.script(box, "cat file")["stdout"], "1\n")
 
 
 class Crash(unittest.TestCase):

@@ -92,7 +92,8 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
     return Fail(Error(Code::kPermissionDenied, caller.name + " may not make sandboxes"));
   }
   if (request.name) CAISSON_CHECK_OK(CheckName(*request.name));
-  if (request.on_end == OnEnd::kKeep) CAISSON_CHECK_OK(SandboxOwner::CheckMayStop(SettingsOf(request)));
+  if (request.on_end == OnEnd::kKeep)
+    CAISSON_CHECK_OK(SandboxOwner::CheckMayStop(SettingsOf(request), Code::kInvalidArgument));
   CAISSON_TRY(auto repeated, Repeated(caller, request));
   if (repeated) return *std::move(repeated);
   const SandboxId id = SandboxId::Random();
@@ -153,7 +154,7 @@ Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwn
   Status begun = owner->Begin(caller.name);
   if (begun) return begun;
   const std::string reason = "it could not be recorded: " + begun.error().message();
-  if (owner->End(otherwise, reason, caller.name)) Forget(owner->id());
+  if (owner->End(otherwise, reason, caller.name)) Forget(*owner);
   return begun;
 }
 

@@ -127,11 +127,11 @@ std::vector<std::shared_ptr<SandboxOwner>> NodeService::Owners() const {
   return all;
 }
 
-void NodeService::Forget(const SandboxId& id) {
+void NodeService::Forget(const SandboxOwner& owner) {
   std::shared_ptr<SandboxOwner> last;  // destroyed without the lock
   const std::unique_lock lock(owners_mutex_);
-  const auto found = owners_.find(id);
-  if (found == owners_.end()) return;
+  const auto found = owners_.find(owner.id());
+  if (found == owners_.end() || found->second.get() != &owner) return;
   last = std::move(found->second);
   owners_.erase(found);
 }
@@ -198,7 +198,7 @@ Result<SandboxInfo> NodeService::Stop(const Caller& caller, std::string_view san
   const auto owner = OwnerOf(caller, Permission::kManageSandboxes, sandbox);
   if (owner) {
     CAISSON_CHECK_OK((*owner)->Stop("stopped by " + caller.name, caller.name));
-    Forget((*owner)->id());
+    Forget(**owner);
     return Describe((*owner)->id());
   }
   if (owner.error().code() != Code::kConflict) return Fail(owner.error());
@@ -216,7 +216,7 @@ Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view s
   }
   if (const auto owner = FindOwner(id)) {
     CAISSON_CHECK_OK(owner->End(Lifecycle::kDeleted, reason, caller.name));
-    Forget(id);
+    Forget(*owner);
     return Describe(id);
   }
   CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));

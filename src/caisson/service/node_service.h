@@ -114,7 +114,8 @@ class NodeService : public Service {
   Result<std::shared_ptr<SandboxOwner>> OwnerOf(const Caller& caller, Permission permission,
                                                 std::string_view sandbox) const;
   std::vector<std::shared_ptr<SandboxOwner>> Owners() const;
-  void Forget(const SandboxId& id);
+  // Unless another one has the sandbox by now.
+  void Forget(const SandboxOwner& owner);
   // The record of a command, which must be of that sandbox.
   Result<state::CommandRecord> RecordOf(const Caller& caller, Permission permission, std::string_view sandbox,
                                         std::string_view command) const;

@@ -59,7 +59,7 @@ void NodeService::Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwne
                        if (care.need == Care::Need::kSettle) {
                          owner->Settle();
                        } else if (EndNow(*owner, care.to, care.reason)) {
-                         Forget(owner->id());
+                         Forget(*owner);
                        }
                        const std::lock_guard done(attending_mutex_);
                        attended_.push_back(owner->id());

@@ -84,7 +84,7 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   if (taken) return {};
   // What of it cannot be recorded now is tried again with all that others need.
   const std::string reason = "it could not be taken over: " + taken.error().message();
-  if (owner->End(Lifecycle::kFailed, reason, kDaemon)) Forget(survivor.id);
+  if (owner->End(Lifecycle::kFailed, reason, kDaemon)) Forget(*owner);
   return {};
 }
 

@@ -268,6 +268,7 @@ Status SandboxOwner::LetRun() {
 Status SandboxOwner::Pause(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  if (is_ending_) return Fail(AsItEnds());
   CAISSON_CHECK_OK(ChangeState(Lifecycle::kPausing, {}, caller.name, kFreezePatience * 3));
   for (const auto& command : Commands()) {
     if (command->command() != nullptr) command->command()->Pause();
@@ -283,6 +284,7 @@ Status SandboxOwner::Pause(const Caller& caller) {
 Status SandboxOwner::Resume(const Caller& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  if (is_ending_) return Fail(AsItEnds());
   CAISSON_CHECK_OK(ChangeState(Lifecycle::kResuming, {}, caller.name, kFreezePatience * 3));
   Status resumed = LetRun();
   if (resumed) return ChangeState(Lifecycle::kRunning, {}, caller.name);
@@ -313,9 +315,9 @@ Status SandboxOwner::AwaitResults() {
                   .Retryable());
 }
 
-Status SandboxOwner::CheckMayStop(const Settings& settings) {
-  const auto refuse = [](const char* why) {
-    return Fail(Error(Code::kUnsupported, "the sandbox cannot be stopped and started again")
+Status SandboxOwner::CheckMayStop(const Settings& settings, Code code) {
+  const auto refuse = [code](const char* why) {
+    return Fail(Error(code, "the sandbox cannot be stopped and started again")
                     .Because(why)
                     .Remedy("pause it, or make one of storage btrfs or directory with a copy of its workspace"));
   };
@@ -331,23 +333,22 @@ bool SandboxOwner::HasKept() const {
 }
 
 Status SandboxOwner::Stop(const std::string& reason, const std::string& caller) {
-  CAISSON_CHECK_OK(CheckMayStop(description_.settings));
-  std::string why = reason;
-  {
-    const std::unique_lock lock(life_, kLifePatience);
-    if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
-    const Lifecycle before = state_;
-    CAISSON_CHECK_OK(ChangeState(Lifecycle::kStopping, reason, caller, kStopPatience));
-    // Most of it, and what can fail, while it still lives.
-    if (Status kept = box_->KeepFiles(); !kept) {
-      CAISSON_CHECK_OK(ChangeState(before, "it could not be stopped: " + kept.error().message(), caller));
-      return kept;
-    }
-    is_ending_ = true;
-    box_->KillAll();
-    if (const Status rest = box_->KeepFiles(); !rest) why += "; its last writes may be lost: " + rest.error().message();
+  CAISSON_CHECK_OK(CheckMayStop(description_.settings, Code::kConflict));
+  const std::unique_lock lock(life_, kLifePatience);
+  if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  if (is_ending_) return Fail(AsItEnds());
+  const Lifecycle before = state_;
+  CAISSON_CHECK_OK(ChangeState(Lifecycle::kStopping, reason, caller, kStopPatience));
+  // Most of it, and what can fail, while it still lives.
+  if (Status kept = box_->KeepFiles(); !kept) {
+    CAISSON_CHECK_OK(ChangeState(before, "it could not be stopped: " + kept.error().message(), caller));
+    return kept;
   }
-  return End(Lifecycle::kStopped, why, caller);
+  is_ending_ = true;
+  box_->KillAll();
+  const Status rest = box_->KeepFiles();
+  const std::string loss = rest ? "" : "; its last writes may be lost: " + rest.error().message();
+  return EndHeld(Lifecycle::kStopped, reason + loss, caller);
 }
 
 Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::string& caller) {
@@ -355,15 +356,21 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
   // Whoever waits for something inside is let go.
   box_->KillAll();
   const std::unique_lock lock(life_, kLifePatience);
-  Status dead =
-      lock ? Status() : Fail(Error(Code::kDeadlineExceeded, "something in the sandbox does not end").Retryable());
-  if (dead && !is_gone_) dead = box_->Destroy();
-  if (!dead) {
-    is_ending_ = is_gone_.load();  // the next who sees that it has ended tries again
-    return dead;
+  if (lock) return EndHeld(to, reason, caller);
+  is_ending_ = is_gone_.load();
+  return Fail(Error(Code::kDeadlineExceeded, "something in the sandbox does not end").Retryable());
+}
+
+Status SandboxOwner::EndHeld(Lifecycle to, const std::string& reason, const std::string& caller) {
+  if (!is_gone_) {
+    if (Status dead = box_->Destroy(); !dead) {
+      is_ending_ = false;  // the next who sees that it has ended tries again
+      return dead;
+    }
+    is_gone_ = true;
   }
-  is_gone_ = true;
-  if (state_ == to || state_ == Lifecycle::kDeleted) return {};
+  if (IsOver() && to != Lifecycle::kDeleted) return {};
+  if (state_ == Lifecycle::kDeleted) return {};
   if (to == Lifecycle::kFailed && HasKept()) to = Lifecycle::kStopped;
   if (!ending_ || (to == Lifecycle::kDeleted && ending_->to != to)) ending_ = Ending{to, reason, caller};
   CAISSON_CHECK_OK(AwaitResults());
@@ -373,8 +380,13 @@ Status SandboxOwner::End(Lifecycle to, const std::string& reason, const std::str
   return {};
 }
 
+bool SandboxOwner::IsOver() const {
+  return state_ == Lifecycle::kStopped || state_ == Lifecycle::kFailed || state_ == Lifecycle::kDeleted;
+}
+
 SandboxOwner::Care SandboxOwner::LookAfter(Clock::time_point now) {
   using Need = Care::Need;
+  if (is_gone_ && IsOver()) return {};
   if (is_gone_) return {Need::kEnd, Lifecycle::kFailed, "its first process has ended"};
   RecordResults();
   ForgetEnded();

@@ -59,11 +59,10 @@ class SandboxOwner {
 
   Status Pause(const Caller& caller);
   Status Resume(const Caller& caller);
-  // Keeps its files and ends every process: kStopped. What cannot be kept goes on as it was. Errors: kUnsupported;
-  // kConflict.
+  // Keeps its files and ends every process: kStopped. What cannot be kept goes on as it was. Errors: kConflict.
   Status Stop(const std::string& reason, const std::string& caller);
-  // Whether that can be done to a sandbox like this.
-  static Status CheckMayStop(const Settings& settings);
+  // Whether that can be done to a sandbox like this; otherwise an error of this code.
+  static Status CheckMayStop(const Settings& settings, Code code);
   // Ends every process, and with kDeleted removes its files; whatever hangs in it is killed first. `to`: kDeleted;
   // kFailed, which is kStopped when its files were kept; kStopped. Idempotent. When it fails only because it could not
   // be recorded, is_gone is true, and a repetition records what was asked for first.
@@ -119,6 +118,10 @@ class SandboxOwner {
   Status ChangeState(sandbox::Lifecycle to, const std::string& reason, const std::string& caller,
                      std::optional<std::chrono::milliseconds> deadline = {});
   bool HasKept() const;
+  // Nothing more becomes of it but that it is deleted, or starts anew with another owner.
+  bool IsOver() const;
+  // With life_ held.
+  Status EndHeld(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
   Result<std::vector<CommandSeats::Seat>> AdmitCommand();
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);

@@ -75,8 +75,8 @@ class Service {
   virtual Result<SandboxInfo> Pause(const Caller& caller, std::string_view sandbox) = 0;
   // Of a paused one, or of one that was stopped: that starts anew with its files.
   virtual Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) = 0;
-  // Ends its processes and keeps its files. Of one that is stopped nothing happens. Errors: kUnsupported when its files
-  // are in memory, or it uses a folder of the host in place.
+  // Ends its processes and keeps its files. Of one that is stopped nothing happens. Errors: kConflict also when its
+  // files are in memory, or it uses a folder of the host in place.
   virtual Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) = 0;
   // In every state, and again. kNotFound only for what never was, or is forgotten.
   virtual Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) = 0;
