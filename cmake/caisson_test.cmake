@@ -39,5 +39,5 @@ function(caisson_test_properties name label timeout)
   endif()
   set_tests_properties(${name} PROPERTIES
     LABELS ${label} TIMEOUT ${timeout} RUN_SERIAL ${serial} SKIP_RETURN_CODE 77
-    ENVIRONMENT "CAISSON_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/caisson;UBSAN_OPTIONS=print_stacktrace=1")
+    ENVIRONMENT "CAISSON_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/caisson;UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
