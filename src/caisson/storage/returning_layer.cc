@@ -53,6 +53,7 @@ Status KeepForReturn(const os::Fd& layer, const ReturnRecord& record) {
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
   kept.set_first_id(record.first_id);
+  kept.set_may_return(true);
   if (record.copy != nullptr) {
     CAISSON_TRY(const std::string folder, NameCopy(*record.copy, record.name));
     kept.set_workspace_directory(folder + "/workspace");
@@ -60,8 +61,17 @@ Status KeepForReturn(const os::Fd& layer, const ReturnRecord& record) {
   return KeepLayer(layer, kept.SerializeAsString(), record.image);
 }
 
+bool MayReturn(const os::Fd& layers, const std::string& name) {
+  const os::Fd layer(openat(layers.get(), name.c_str(), kDirectory));
+  if (!layer.valid()) return false;
+  const auto bytes = ReadRecord(layer);
+  if (!bytes) return false;
+  const auto record = ReadKeptRecord(*bytes);
+  return record && record->may_return();
+}
+
 Result<ReturnedLayer> TakeKeptLayer(const os::Fd& data, const os::Fd& layers, const std::string& name) {
-  if (!IsKept(layers, name)) return Fail(Error::FromErrno(ENOENT, "no files of the sandbox " + name + " were kept"));
+  if (!MayReturn(layers, name)) return Fail(Error::FromErrno(ENOENT, "no files of the sandbox " + name + " were kept"));
   ReturnedLayer layer;
   layer.folder = os::TryOwnFolder(layers, name);
   if (!layer.folder.valid()) return Fail(Error::FromErrno(EBUSY, "somebody uses the files of the sandbox " + name));
@@ -69,9 +79,6 @@ Result<ReturnedLayer> TakeKeptLayer(const os::Fd& data, const os::Fd& layers, co
   CAISSON_TRY(const proto::KeptSandbox record, ReadKeptRecord(bytes));
   layer.first_id = record.first_id();
   layer.image = ImageOfKept(layer.folder);
-  if (!record.image_directory().empty() || layer.image.empty()) {
-    return Fail(Error(Code::kUnsupported, "the sandbox was kept with a folder of the host as its image"));
-  }
   if (!record.workspace_directory().empty()) {
     CAISSON_TRY(layer.copy, TakeCopy(data, name));
   }

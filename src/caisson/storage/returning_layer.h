@@ -29,8 +29,10 @@ struct ReturnedLayer {
   std::string image;
   std::optional<WorkspaceCopy> copy;
 };
-// `layers`: the folder it lies in. It stays kept. Errors: ENOENT when there is none; EBUSY while somebody has it;
-// kUnsupported when it was kept to be looked at only, with folders of the host.
+// Whether there is such a layer, in use or not; one that was kept to be looked at is none. `layers`: the folder it lies
+// in.
+bool MayReturn(const os::Fd& layers, const std::string& name);
+// It stays kept. Errors: ENOENT when there is none; EBUSY while somebody has it.
 Result<ReturnedLayer> TakeKeptLayer(const os::Fd& data, const os::Fd& layers, const std::string& name);
 
 }  // namespace caisson::storage

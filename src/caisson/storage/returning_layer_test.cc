@@ -90,19 +90,19 @@ TEST_F(ReturningLayerTest, BringsTheCopyOfItsWorkspaceUnderItsOwnName) {
                             {.name = kName, .first_id = kFirstId, .image = "host-1", .copy = &layer->copy->lock}));
 }
 
-TEST_F(ReturningLayerTest, RefusesWhatWasKeptWithAFolderOfTheHost) {
+TEST_F(ReturningLayerTest, LeavesAloneWhatWasKeptToBeLookedAt) {
   proto::KeptSandbox record;
   record.set_version(kKeptVersion);
   record.set_first_id(kFirstId);
-  record.set_image_directory("/srv/image");
-  ASSERT_TRUE(KeepLayer(MakeLayer(), record.SerializeAsString(), ""));
-  EXPECT_EQ(Take().error().code(), Code::kUnsupported);
+  ASSERT_TRUE(KeepLayer(MakeLayer(), record.SerializeAsString(), "host-1"));
+  EXPECT_FALSE(MayReturn(layers_, kName));
+  EXPECT_EQ(Take().error().errno_value(), ENOENT);
   EXPECT_TRUE(std::filesystem::exists(LayerPath() + "/work_root")) << "nothing of it is touched";
 }
 
 TEST_F(ReturningLayerTest, RefusesADamagedRecord) {
   ASSERT_TRUE(KeepLayer(MakeLayer(), "\xff", "host-1"));
-  EXPECT_EQ(Take().error().code(), Code::kUnsupported);
+  EXPECT_EQ(Take().error().errno_value(), ENOENT);
 }
 
 }  // namespace

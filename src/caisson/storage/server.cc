@@ -15,8 +15,8 @@
 #include "caisson/os/socket.h"
 #include "caisson/plan/layer_plan.h"
 #include "caisson/plan/limits.h"
-#include "caisson/storage/kept_layer.h"
 #include "caisson/storage/layer_service.h"
+#include "caisson/storage/returning_layer.h"
 #include "caisson/storage/storage_request.h"
 #include "caisson/storage/writable_layer.h"
 
@@ -233,7 +233,7 @@ class Server {
   Step FindKept(const StorageRequest& request) {
     const auto layers = places_.FolderOf(request.storage);
     if (!layers) return Reply(layers.error(), {});
-    if (!IsKept(**layers, request.name)) return Reply(Error::FromErrno(ENOENT, "no such layer is kept"), {});
+    if (!MayReturn(**layers, request.name)) return Reply(Error::FromErrno(ENOENT, "no such layer is kept"), {});
     return Reply(std::nullopt, {});
   }
 

@@ -107,7 +107,7 @@ Result<WritableLayer> WritableLayer::Make(LayerPlaces& places, const plan::Stora
 
 Result<WritableLayer> WritableLayer::TakeToRemove(LayerPlaces& places, const plan::StorageRequest& request) {
   CAISSON_TRY(const os::Fd* const layers, places.FolderOf(request.storage));
-  if (!storage::IsKept(*layers, request.name)) return Fail(Error::FromErrno(ENOENT, "no such layer is kept"));
+  if (!MayReturn(*layers, request.name)) return Fail(Error::FromErrno(ENOENT, "no such layer is kept"));
   os::Fd folder = os::TryOwnFolder(*layers, request.name);
   if (!folder.valid()) return Fail(Error::FromErrno(EBUSY, "somebody uses the layer"));
   CAISSON_CHECK_OK(ForgetKept(folder));
@@ -143,6 +143,9 @@ bool WritableLayer::IsKept() const { return storage_ != plan::Storage::kTmpfs &&
 Status WritableLayer::Stay(const std::string& image) const {
   if (storage_ == plan::Storage::kTmpfs) {
     return Fail(Error(Code::kUnsupported, "the files of a sandbox whose storage is tmpfs end with its processes"));
+  }
+  if (image.empty()) {
+    return Fail(Error(Code::kUnsupported, "the sandbox uses a folder of the host, which may be another one by then"));
   }
   return KeepForReturn(folder_, {.name = name_,
                                  .first_id = returned_ ? returned_->first_id : first_id_,
