@@ -37,9 +37,17 @@ Status ForgetKept(const os::Fd& layer) {
   return Fail(Error::FromErrno(errno, "cannot remove the record of a layer"));
 }
 
+Result<bool> HasRecord(const os::Fd& layer) {
+  struct stat info{};
+  if (fstatat(layer.get(), kRecord, &info, AT_SYMLINK_NOFOLLOW) == 0) return true;
+  if (errno == ENOENT) return false;
+  return Fail(Error::FromErrno(errno, "cannot see whether a layer is kept"));
+}
+
 bool IsKept(const os::Fd& layers, const std::string& name) {
   struct stat info{};
-  return fstatat(layers.get(), (name + "/" + kRecord).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  const int found = fstatat(layers.get(), (name + "/" + kRecord).c_str(), &info, AT_SYMLINK_NOFOLLOW);
+  return found == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 std::string ImageOfKept(const os::Fd& layer) {

@@ -21,7 +21,9 @@ Status ForgetKept(const os::Fd& layer);
 // The image of a kept layer, empty when it has none there.
 std::string ImageOfKept(const os::Fd& layer);
 
-// `layers`: the folder the layers lie in.
+// Whether it has a record. Errors: it cannot be told.
+Result<bool> HasRecord(const os::Fd& layer);
+// The same of a layer by its name. `layers`: the folder the layers lie in. One of which it cannot be told is kept.
 bool IsKept(const os::Fd& layers, const std::string& name);
 
 // Errors: kNotFound without one; kInternal when it is larger than kMaxRecord.

@@ -45,7 +45,8 @@ Result<WorkspaceCopy> TakeCopy(const os::Fd& data, const std::string& name) {
 
 Status KeepForReturn(const os::Fd& layer, const ReturnRecord& record) {
   if (syncfs(layer.get()) != 0) return Fail(Error::FromErrno(errno, "cannot write the layer to the disk"));
-  if (ReadRecord(layer)) return {};
+  CAISSON_TRY(const bool has_record, HasRecord(layer));
+  if (has_record) return {};
   proto::KeptSandbox kept;
   kept.set_version(kKeptVersion);
   kept.set_id(record.name);
@@ -61,17 +62,20 @@ Status KeepForReturn(const os::Fd& layer, const ReturnRecord& record) {
   return KeepLayer(layer, kept.SerializeAsString(), record.image);
 }
 
-bool MayReturn(const os::Fd& layers, const std::string& name) {
+Result<bool> MayReturn(const os::Fd& layers, const std::string& name) {
   const os::Fd layer(openat(layers.get(), name.c_str(), kDirectory));
-  if (!layer.valid()) return false;
-  const auto bytes = ReadRecord(layer);
-  if (!bytes) return false;
-  const auto record = ReadKeptRecord(*bytes);
+  if (!layer.valid() && errno == ENOENT) return false;
+  if (!layer.valid()) return Fail(Error::FromErrno(errno, "cannot open a layer"));
+  CAISSON_TRY(const bool has_record, HasRecord(layer));
+  if (!has_record) return false;
+  CAISSON_TRY(const std::string bytes, ReadRecord(layer));
+  const auto record = ReadKeptRecord(bytes);
   return record && record->may_return();
 }
 
 Result<ReturnedLayer> TakeKeptLayer(const os::Fd& data, const os::Fd& layers, const std::string& name) {
-  if (!MayReturn(layers, name)) return Fail(Error::FromErrno(ENOENT, "no files of the sandbox " + name + " were kept"));
+  CAISSON_TRY(const bool is_kept, MayReturn(layers, name));
+  if (!is_kept) return Fail(Error::FromErrno(ENOENT, "no files of the sandbox " + name + " were kept"));
   ReturnedLayer layer;
   layer.folder = os::TryOwnFolder(layers, name);
   if (!layer.folder.valid()) return Fail(Error::FromErrno(EBUSY, "somebody uses the files of the sandbox " + name));

@@ -30,8 +30,8 @@ struct ReturnedLayer {
   std::optional<WorkspaceCopy> copy;
 };
 // Whether there is such a layer, in use or not; one that was kept to be looked at is none. `layers`: the folder it lies
-// in.
-bool MayReturn(const os::Fd& layers, const std::string& name);
+// in. Errors: it cannot be told, other than ENOENT.
+Result<bool> MayReturn(const os::Fd& layers, const std::string& name);
 // It stays kept. Errors: ENOENT when there is none; EBUSY while somebody has it.
 Result<ReturnedLayer> TakeKeptLayer(const os::Fd& data, const os::Fd& layers, const std::string& name);
 

@@ -95,7 +95,7 @@ TEST_F(ReturningLayerTest, LeavesAloneWhatWasKeptToBeLookedAt) {
   record.set_version(kKeptVersion);
   record.set_first_id(kFirstId);
   ASSERT_TRUE(KeepLayer(MakeLayer(), record.SerializeAsString(), "host-1"));
-  EXPECT_FALSE(MayReturn(layers_, kName));
+  EXPECT_FALSE(*MayReturn(layers_, kName));
   EXPECT_EQ(Take().error().errno_value(), ENOENT);
   EXPECT_TRUE(std::filesystem::exists(LayerPath() + "/work_root")) << "nothing of it is touched";
 }

@@ -233,7 +233,9 @@ class Server {
   Step FindKept(const StorageRequest& request) {
     const auto layers = places_.FolderOf(request.storage);
     if (!layers) return Reply(layers.error(), {});
-    if (!MayReturn(**layers, request.name)) return Reply(Error::FromErrno(ENOENT, "no such layer is kept"), {});
+    const auto is_kept = MayReturn(**layers, request.name);
+    if (!is_kept) return Reply(is_kept.error(), {});
+    if (!*is_kept) return Reply(Error::FromErrno(ENOENT, "no such layer is kept"), {});
     return Reply(std::nullopt, {});
   }
 

@@ -107,7 +107,8 @@ Result<WritableLayer> WritableLayer::Make(LayerPlaces& places, const plan::Stora
 
 Result<WritableLayer> WritableLayer::TakeToRemove(LayerPlaces& places, const plan::StorageRequest& request) {
   CAISSON_TRY(const os::Fd* const layers, places.FolderOf(request.storage));
-  if (!MayReturn(*layers, request.name)) return Fail(Error::FromErrno(ENOENT, "no such layer is kept"));
+  CAISSON_TRY(const bool is_kept, MayReturn(*layers, request.name));
+  if (!is_kept) return Fail(Error::FromErrno(ENOENT, "no such layer is kept"));
   os::Fd folder = os::TryOwnFolder(*layers, request.name);
   if (!folder.valid()) return Fail(Error::FromErrno(EBUSY, "somebody uses the layer"));
   CAISSON_CHECK_OK(ForgetKept(folder));
@@ -138,7 +139,11 @@ bool WritableLayer::IsFull() const {
   return is_full || (storage_ == plan::Storage::kBtrfs && RefusesMore(folder_));
 }
 
-bool WritableLayer::IsKept() const { return storage_ != plan::Storage::kTmpfs && ReadRecord(folder_).has_value(); }
+bool WritableLayer::IsKept() const {
+  if (storage_ == plan::Storage::kTmpfs) return false;
+  const auto has_record = HasRecord(folder_);
+  return !has_record || *has_record;
+}
 
 Status WritableLayer::Stay(const std::string& image) const {
   if (storage_ == plan::Storage::kTmpfs) {
