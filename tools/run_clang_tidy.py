@@ -79,10 +79,12 @@ def check(words, names):
     """What clang-tidy says of these sources, as (names, output). Those that do not compile with the ones before them,
     because both have a name of their own that is the same, are checked without them."""
     run = tidy(words, names)
-    broken = [name for name in names[1:] if f"{ROOT / name}:" in "".join(ERROR.findall(run.stdout))]
-    if not broken:
+    errors = "".join(ERROR.findall(run.stdout))
+    if not errors or len(names) == 1:
         found = run.returncode != 0 or "warning:" in run.stdout
         return [(names, run.stdout + run.stderr)] if found else []
+    # The error is where the second of the names is, or in a header that came after the first.
+    broken = [name for name in names[1:] if f"{ROOT / name}:" in errors] or names[len(names) // 2 :]
     return check(words, [name for name in names if name not in broken]) + check(words, broken)
 
 

@@ -21,7 +21,7 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 Result<std::string> NameCopy(const os::Fd& copy, const std::string& name) {
   const std::string path = os::PathOf(copy);
   const std::string parent = path.substr(0, path.rfind('/'));
-  const std::string wanted = parent + "/" + name;
+  std::string wanted = parent + "/" + name;
   const bool is_named = path == wanted;
   if (!is_named && renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, wanted.c_str(), RENAME_NOREPLACE) != 0) {
     return Fail(Error::FromErrno(errno, "cannot name the copy of the workspace after its sandbox"));
