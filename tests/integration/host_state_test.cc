@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ipc.h>
@@ -13,7 +14,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
+#include "caisson/base/deadline.h"
 #include "caisson/os/cgroup.h"
 #include "caisson/os/fd.h"
 #include "caisson/os/loop_device.h"
@@ -39,7 +42,12 @@ class HostStateTest : public IntegrationTest {
     return found;
   }
   // Locks and files are not looked at while others work with them.
-  static bool NobodyElse() { return !OthersUseCaisson(); }
+  // The launcher of the test before may still be cleaning up.
+  static bool NobodyElse() {
+    const Deadline deadline = Deadline::In(std::chrono::seconds(10));
+    while (OthersUseCaisson() && !deadline.Passed()) poll(nullptr, 0, 20);
+    return !OthersUseCaisson();
+  }
 };
 
 TEST_F(HostStateTest, SeesAProcess) {
