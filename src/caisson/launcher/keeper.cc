@@ -258,6 +258,7 @@ Result<Keeper> Keeper::Start(const storage::Places& places, const os::Fd& engine
     ends.first.Reset();
     close(engine.get());
     prctl(PR_SET_NAME, "caisson-keeper", 0, 0, 0);
+    // What is made ahead of time gives way to what somebody waits for.
     if (expect != plan::Expect::kOneSandbox) (void)setpriority(PRIO_PROCESS, 0, 10);
     KeeperLoop(std::move(ends.second), places, std::move(blocks), expect).Run();
   }

@@ -83,19 +83,16 @@ Result<StorageLink::Layer> StorageLink::TakeLayer() {
 }
 
 Result<bool> StorageLink::HasKept(const plan::LaunchPlan& plan) {
-  plan::StorageRequest request;
-  request.verb = plan::StorageVerb::kFindKept;
-  request.storage = plan.storage;
-  std::memcpy(request.name, plan.id, sizeof request.name);
-  CAISSON_CHECK_OK(Send(request, {}));
-  const auto answer = Receive();
-  if (!answer && answer.error().errno_value() != ENOENT) return Fail(answer.error());
-  return answer.has_value();
+  const Status found = AskOfKept(plan::StorageVerb::kFindKept, plan);
+  if (!found && found.error().errno_value() != ENOENT) return Fail(found.error());
+  return found.has_value();
 }
 
-Status StorageLink::DiscardKept(const plan::LaunchPlan& plan) {
+Status StorageLink::DiscardKept(const plan::LaunchPlan& plan) { return AskOfKept(plan::StorageVerb::kDiscard, plan); }
+
+Status StorageLink::AskOfKept(plan::StorageVerb verb, const plan::LaunchPlan& plan) {
   plan::StorageRequest request;
-  request.verb = plan::StorageVerb::kDiscard;
+  request.verb = verb;
   request.storage = plan.storage;
   std::memcpy(request.name, plan.id, sizeof request.name);
   CAISSON_CHECK_OK(Send(request, {}));

@@ -54,7 +54,7 @@ class StorageLink {
   Status Connect(std::uint32_t slot, const os::Fd& engine);
   // Also of a slot that has none; what is kept stays. Does not wait.
   Status RemoveLayer(std::uint32_t slot);
-  // Whether the layer of this sandbox is kept and nobody uses it.
+  // Whether a layer is kept for this sandbox, in use or not.
   Result<bool> HasKept(const plan::LaunchPlan& plan);
   // Removes it. Errors: ENOENT when there is none; EBUSY while somebody uses it.
   Status DiscardKept(const plan::LaunchPlan& plan);
@@ -67,6 +67,7 @@ class StorageLink {
  private:
   StorageLink(os::Fd connection, pid_t process) : connection_(std::move(connection)), process_(process) {}
   Status Send(const plan::StorageRequest& request, const std::vector<int>& fds);
+  Status AskOfKept(plan::StorageVerb verb, const plan::LaunchPlan& plan);
   struct Answer {
     plan::StorageReply reply;
     std::vector<os::Fd> fds;

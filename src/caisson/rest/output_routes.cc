@@ -89,10 +89,10 @@ class RawSource final : public StreamSource {
   void Cancel() override { follower_->Cancel(); }
 
  private:
-  std::unique_ptr<service::OutputFollower> follower_;
   // A chunk of HTTP; nothing of it is read into memory.
   static constexpr std::size_t kSlice = MiB(1).value;
 
+  std::unique_ptr<service::OutputFollower> follower_;
   service::Stream stream_;
   Follow follow_;
 };

@@ -54,7 +54,7 @@ TEST(LastOutput, GivesUpOnAWriterThatNeverEnds) {
   const Pipe pipe;
   ASSERT_EQ(write(pipe.writing.get(), "x", 1), 1);
   const milliseconds took = TimeOf([&] {
-    for (const LastOutput last; last.Await({pipe.reading.get(), -1});) usleep(1000);
+    for (const LastOutput last; last.Await({pipe.reading.get(), -1});) std::this_thread::yield();
   });
   EXPECT_GE(took, LastOutput::kWhole);
 }

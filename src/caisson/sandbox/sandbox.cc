@@ -52,13 +52,7 @@ Result<Command> Sandbox::Start(const CommandSpec& spec) {
 }
 
 Status Sandbox::Keep() {
-  proto::KeptSandbox record;
-  record.set_version(storage::kKeptVersion);
-  record.set_id(id_.text());
-  record.set_created_unix_ms(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
-  record.set_first_id(storage::UidBlocks::FirstId(instance_->slot()));
+  proto::KeptSandbox record = storage::NewKeptRecord(id_.text(), storage::UidBlocks::FirstId(instance_->slot()));
   record.set_image_directory(origin_.image_directory);
   record.set_workspace_directory(origin_.workspace_directory);
   return instance_->layer().Keep(record.SerializeAsString());

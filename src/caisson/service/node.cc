@@ -15,6 +15,15 @@ UnixMs Now() {
       .count();
 }
 
+std::string NameOf(sandbox::Lifecycle state) { return std::string(sandbox::LifecycleName(state)); }
+
+Error IsAs(const state::SandboxRecord& record) {
+  Error error =
+      Error(Code::kConflict, "the sandbox is " + record.state).Because(record.reason).Detail("state", record.state);
+  const bool is_stopped = record.state == sandbox::LifecycleName(sandbox::Lifecycle::kStopped);
+  return is_stopped ? std::move(error).Remedy("start it anew with its files: caisson resume") : error;
+}
+
 Error NoCapacity(std::string what, std::chrono::milliseconds retry_after) {
   return Error(Code::kResourceExhausted, std::move(what))
       .Remedy("try again a little later, or delete what is not needed")

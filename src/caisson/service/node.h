@@ -37,7 +37,13 @@ struct Node {
 // Who does what nobody asked for, in events.
 inline constexpr const char* kDaemon = "caisson";
 
+// How long a sandbox may take to be made, or to be started again.
+inline constexpr std::chrono::seconds kMakePatience{60};
+
 UnixMs Now();
+std::string NameOf(sandbox::Lifecycle state);
+// The error of what cannot be done to a sandbox that has no processes, in the state that its record says.
+Error IsAs(const state::SandboxRecord& record);
 
 // Records a step of a sandbox's life with its event, and tells who follows. Errors: those of Database::ChangeState.
 Status RecordState(Node& node, const state::StateChange& change, const std::string& caller);

@@ -13,7 +13,6 @@ namespace {
 using sandbox::Lifecycle;
 using std::chrono::seconds;
 
-constexpr seconds kMakePatience{60};
 constexpr std::size_t kLongestName = 63;
 
 Status CheckName(const std::string& name) {
@@ -198,7 +197,7 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
     if (Status kept = (*box)->KeepFiles(); !kept) box = Fail(std::move(kept).error());
   }
   if (!box) {
-    (void)node_.sandboxes.Discard(id, settings.storage);
+    if (request.on_end == OnEnd::kKeep) (void)node_.sandboxes.Discard(id, settings.storage);
     RecordUntilDone({.id = id,
                      .from = "pending",
                      .to = "deleted",

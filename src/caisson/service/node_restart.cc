@@ -10,36 +10,21 @@ namespace {
 
 using sandbox::Lifecycle;
 
-constexpr std::chrono::seconds kMakePatience{60};
-
-std::string NameOf(Lifecycle state) { return std::string(sandbox::LifecycleName(state)); }
-
 }  // namespace
 
 Status NodeService::Restart(const Caller& caller, const state::SandboxRecord& record) {
-  if (record.state != NameOf(Lifecycle::kStopped)) {
-    return Fail(
-        Error(Code::kConflict, "the sandbox is " + record.state).Because(record.reason).Detail("state", record.state));
-  }
+  if (record.state != NameOf(Lifecycle::kStopped)) return Fail(IsAs(record));
   CAISSON_TRY(const Settings settings, ReadSettings(record.spec));
   if (settings.max_lifetime && record.used_lifetime >= *settings.max_lifetime) {
     return Fail(Error(Code::kConflict, "the sandbox has lived as long as it may")
                     .Because("max_lifetime")
-                    .Remedy("copy out what is needed from a new one, and delete it")
+                    .Remedy("delete it, and give the next one a longer max_lifetime, or none")
                     .Detail("state", record.state));
   }
   CAISSON_CHECK_OK(Admit(record.id));
   Status made = MakeAgain(caller, record, settings);
   IsMade(record.id);
   return made;
-}
-
-Status NodeService::DiscardFiles(const state::SandboxRecord& record) {
-  if (const auto settings = ReadSettings(record.spec)) return node_.sandboxes.Discard(record.id, settings->storage);
-  for (const plan::Storage storage : {plan::Storage::kDirectory, plan::Storage::kBtrfs}) {
-    CAISSON_CHECK_OK(node_.sandboxes.Discard(record.id, storage));
-  }
-  return {};
 }
 
 Status NodeService::MakeAgain(const Caller& caller, const state::SandboxRecord& record, const Settings& settings) {

@@ -142,10 +142,7 @@ Result<std::shared_ptr<SandboxOwner>> NodeService::OwnerOf(const Caller& caller,
   CAISSON_TRY(const SandboxId id, Resolve(sandbox));
   if (auto owner = FindOwner(id)) return owner;
   CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));
-  Error error =
-      Error(Code::kConflict, "the sandbox is " + record.state).Because(record.reason).Detail("state", record.state);
-  const bool is_stopped = record.state == sandbox::LifecycleName(Lifecycle::kStopped);
-  return Fail(is_stopped ? std::move(error).Remedy("start it anew with its files: caisson resume") : error);
+  return Fail(IsAs(record));
 }
 
 Result<SandboxInfo> NodeService::Describe(const SandboxId& id) const {
@@ -205,6 +202,14 @@ Result<SandboxInfo> NodeService::Stop(const Caller& caller, std::string_view san
   CAISSON_TRY(SandboxInfo info, Get(caller, sandbox));
   if (info.state != Lifecycle::kStopped) return Fail(owner.error());
   return info;
+}
+
+Status NodeService::DiscardFiles(const state::SandboxRecord& record) {
+  if (const auto settings = ReadSettings(record.spec)) return node_.sandboxes.Discard(record.id, settings->storage);
+  for (const plan::Storage storage : {plan::Storage::kDirectory, plan::Storage::kBtrfs}) {
+    CAISSON_CHECK_OK(node_.sandboxes.Discard(record.id, storage));
+  }
+  return {};
 }
 
 Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view sandbox) {

@@ -104,10 +104,10 @@ class NodeService : public Service {
   // ---- node_restart.cc
   // A stopped one, with its files. Errors: kNotFound when they are gone: it is kFailed then.
   Status Restart(const Caller& caller, const state::SandboxRecord& record);
-  // What was kept of one that has no processes.
-  Status DiscardFiles(const state::SandboxRecord& record);
   Status MakeAgain(const Caller& caller, const state::SandboxRecord& record, const Settings& settings);
 
+  // What was kept of one that has no processes.
+  Status DiscardFiles(const state::SandboxRecord& record);
   Result<SandboxId> Resolve(std::string_view sandbox) const;
   Result<SandboxInfo> Describe(const SandboxId& id) const;
   std::shared_ptr<SandboxOwner> FindOwner(const SandboxId& id) const;
@@ -132,7 +132,6 @@ class NodeService : public Service {
 
   // ---- node_upkeep.cc: a thread of its own
   void Watch();
-  Status EndNow(SandboxOwner& owner, sandbox::Lifecycle to, const std::string& reason);
   void Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwner::Care care);
   void JoinAttended();
   void ForgetOld();

@@ -56,11 +56,11 @@ void NodeService::Attend(const std::shared_ptr<SandboxOwner>& owner, SandboxOwne
   const std::lock_guard lock(attending_mutex_);
   if (attending_.size() >= kMostAttended || attending_.contains(owner->id())) return;
   attending_.emplace(owner->id(), std::thread([this, owner, care = std::move(care)] {
-                       if (care.need == Care::Need::kSettle) {
-                         owner->Settle();
-                       } else if (EndNow(*owner, care.to, care.reason)) {
-                         Forget(*owner);
-                       }
+                       if (care.need == Care::Need::kSettle) owner->Settle();
+                       const bool is_over =
+                           (care.need == Care::Need::kStop && owner->Stop(care.reason, kDaemon)) ||
+                           (care.need == Care::Need::kEnd && owner->End(care.to, care.reason, kDaemon));
+                       if (is_over) Forget(*owner);
                        const std::lock_guard done(attending_mutex_);
                        attended_.push_back(owner->id());
                      }));
@@ -77,10 +77,6 @@ void NodeService::JoinAttended() {
     attended_.clear();
   }
   for (std::thread& thread : done) thread.join();
-}
-
-Status NodeService::EndNow(SandboxOwner& owner, Lifecycle to, const std::string& reason) {
-  return to == Lifecycle::kStopping ? owner.Stop(reason, kDaemon) : owner.End(to, reason, kDaemon);
 }
 
 void NodeService::ForgetOld() {

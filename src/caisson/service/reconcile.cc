@@ -93,26 +93,20 @@ Status NodeService::RecordMissing(const state::SandboxRecord& record) {
       .id = record.id, .from = record.state, .to = {}, .at = Now(), .reason = {}, .deadline_at = {}, .also = {}};
   const auto settings = ReadSettings(record.spec);
   if (record.state == "pending") {
-    if (settings) (void)node_.sandboxes.Discard(record.id, settings->storage);
+    (void)DiscardFiles(record);
     change.to = "deleted";
     change.reason = "the daemon ended while it was made";
-    return RecordState(node_, change, kDaemon);
-  }
-  if (!settings) {
+  } else if (!settings) {
     change.to = "failed";
     change.reason = settings.error().message();
-    return RecordState(node_, change, kDaemon);
+  } else {
+    // What is kept is not given up for an error: whoever resumes it hears of that.
+    const auto has_kept = node_.sandboxes.HasKept(record.id, settings->storage);
+    change.to = !has_kept || *has_kept ? "stopped" : "failed";
+    if (change.to == record.state) return {};
+    const bool was_stopped = record.state == "stopped";
+    change.reason = was_stopped ? "the files that were kept of it are gone" : "it ended while no daemon had it";
   }
-  if (record.state == "stopped") {
-    const auto kept = node_.sandboxes.HasKept(record.id, settings->storage);
-    if (!kept || *kept) return {};
-    change.to = "failed";
-    change.reason = "the files that were kept of it are gone";
-    return RecordState(node_, change, kDaemon);
-  }
-  const auto kept = node_.sandboxes.HasKept(record.id, settings->storage);
-  change.to = kept && *kept ? "stopped" : "failed";
-  change.reason = "it ended while no daemon had it";
   return RecordState(node_, change, kDaemon);
 }
 

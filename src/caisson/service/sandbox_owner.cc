@@ -25,8 +25,6 @@ constexpr const char* kNotPaused = "it could not be paused: ";
 // What a result keeps of each stream.
 constexpr Bytes kKeptOutput = MiB(1);
 
-std::string NameOf(Lifecycle state) { return std::string(sandbox::LifecycleName(state)); }
-
 Error IsIn(Lifecycle state) {
   Error error = Error(Code::kConflict, "the sandbox is " + NameOf(state))
                     .Because("that cannot be done to a sandbox in this state")
@@ -327,11 +325,6 @@ Status SandboxOwner::CheckMayStop(const Settings& settings, Code code) {
   return uses_host ? refuse("it uses a folder of the host, which only its caller may open") : Status();
 }
 
-bool SandboxOwner::HasKept() const {
-  const auto kept = node_.sandboxes.HasKept(id(), storage());
-  return kept && *kept;
-}
-
 Status SandboxOwner::Stop(const std::string& reason, const std::string& caller) {
   CAISSON_CHECK_OK(CheckMayStop(description_.settings, Code::kConflict));
   const std::unique_lock lock(life_, kLifePatience);
@@ -371,10 +364,14 @@ Status SandboxOwner::EndHeld(Lifecycle to, const std::string& reason, const std:
   }
   if (IsOver() && to != Lifecycle::kDeleted) return {};
   if (state_ == Lifecycle::kDeleted) return {};
-  if (to == Lifecycle::kFailed && HasKept()) to = Lifecycle::kStopped;
+  const plan::Storage storage = description_.settings.storage;
+  if (to == Lifecycle::kFailed) {
+    CAISSON_TRY(const bool has_kept, node_.sandboxes.HasKept(id(), storage));
+    if (has_kept) to = Lifecycle::kStopped;
+  }
   if (!ending_ || (to == Lifecycle::kDeleted && ending_->to != to)) ending_ = Ending{to, reason, caller};
   CAISSON_CHECK_OK(AwaitResults());
-  if (ending_->to == Lifecycle::kDeleted) CAISSON_CHECK_OK(node_.sandboxes.Discard(id(), storage()));
+  if (ending_->to == Lifecycle::kDeleted) CAISSON_CHECK_OK(node_.sandboxes.Discard(id(), storage));
   CAISSON_CHECK_OK(ChangeState(ending_->to, ending_->reason, ending_->caller));
   ending_.reset();
   return {};
@@ -399,14 +396,14 @@ SandboxOwner::Care SandboxOwner::LookAfter(Clock::time_point now) {
   if (!lock || is_ending_) return {};
   if (sandbox::IsIntermediate(state_)) return {Need::kSettle, Lifecycle::kRunning, {}};
   if (state_ != Lifecycle::kRunning) return {};
-  const Lifecycle over = description_.on_end == OnEnd::kKeep ? Lifecycle::kStopping : Lifecycle::kDeleted;
+  const Need over = description_.on_end == OnEnd::kKeep ? Need::kStop : Need::kEnd;
   const auto& lifetime = description_.settings.max_lifetime;
   if (lifetime && description_.used_lifetime + (now - running_since_.load()) >= *lifetime) {
-    return {Need::kEnd, over, "max_lifetime"};
+    return {over, Lifecycle::kDeleted, "max_lifetime"};
   }
   const bool is_idle = calls_ == 0 && CountCommands() == 0;
   if (is_idle && description_.idle_timeout && now - last_active_.load() >= *description_.idle_timeout) {
-    return {Need::kEnd, over, "idle_timeout"};
+    return {over, Lifecycle::kDeleted, "idle_timeout"};
   }
   return {};
 }

@@ -40,8 +40,6 @@ class SandboxOwner {
   SandboxOwner& operator=(const SandboxOwner&) = delete;
 
   const SandboxId& id() const { return description_.id; }
-  plan::Storage storage() const { return description_.settings.storage; }
-  OnEnd on_end() const { return description_.on_end; }
   sandbox::Lifecycle state() const { return state_; }
   // Somebody is ending it, or has: nothing is left of it then but, when that failed, to record it.
   bool is_ending() const { return is_ending_; }
@@ -82,7 +80,7 @@ class SandboxOwner {
   // What is to be done about it now, by whoever looks after the node. Results that found no room are tried again, and
   // ended commands let go of.
   struct Care {
-    enum class Need : std::uint8_t { kNothing, kSettle, kEnd } need = Need::kNothing;
+    enum class Need : std::uint8_t { kNothing, kSettle, kStop, kEnd } need = Need::kNothing;
     sandbox::Lifecycle to = sandbox::Lifecycle::kDeleted;  // of kEnd
     std::string reason;
   };
@@ -117,7 +115,6 @@ class SandboxOwner {
   Status AwaitResults();
   Status ChangeState(sandbox::Lifecycle to, const std::string& reason, const std::string& caller,
                      std::optional<std::chrono::milliseconds> deadline = {});
-  bool HasKept() const;
   // Nothing more becomes of it but that it is deleted, or starts anew with another owner.
   bool IsOver() const;
   // With life_ held.

@@ -1,5 +1,6 @@
 #include "caisson/storage/kept_record.h"
 
+#include <chrono>
 #include <string>
 
 #include "caisson/os/identity.h"
@@ -15,6 +16,17 @@ bool IsFirstOfABlock(std::uint32_t id) {
 }
 
 }  // namespace
+
+proto::KeptSandbox NewKeptRecord(const std::string& id, std::uint32_t first_id) {
+  using std::chrono::milliseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  proto::KeptSandbox record;
+  record.set_version(kKeptVersion);
+  record.set_id(id);
+  record.set_created_unix_ms(std::chrono::duration_cast<milliseconds>(now).count());
+  record.set_first_id(first_id);
+  return record;
+}
 
 Result<proto::KeptSandbox> ReadKeptRecord(std::string_view bytes) {
   proto::KeptSandbox record;

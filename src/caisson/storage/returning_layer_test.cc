@@ -25,8 +25,8 @@ class ReturningLayerTest : public testing::Test {
   os::Fd MakeLayer() const {
     auto layer = MakeSandboxFolder(layers_, kName);
     EXPECT_TRUE(layer);
-    for (const char* folder : {"/upper_root", "/work_root/work/incompat/volatile", "/work_workspace"}) {
-      std::filesystem::create_directories(LayerPath() + folder);
+    for (const char* folder : {"upper_root", "work_root/work/incompat/volatile", "work_workspace"}) {
+      std::filesystem::create_directories(LayerPath() + "/" + folder);
     }
     std::ofstream(LayerPath() + "/upper_root/file") << "content";
     return *std::move(layer);

@@ -210,23 +210,31 @@ class Server {
 
   Step Make(const StorageRequest& request) {
     if (layers_.contains(request.slot)) return Reply(Error::FromErrno(EEXIST, "the sandbox has a layer"), {});
+    if (request.files == plan::Files::kKept) return TakeKept(request);
     auto made = WritableLayer::Make(places_, request);
     if (!made) return Reply(made.error(), {});
-    const auto mount = made->Mount();
+    return Give(request.slot, *std::move(made), {}, {});
+  }
+
+  Step TakeKept(const StorageRequest& request) {
+    auto returned = WritableLayer::TakeKept(places_, request);
+    if (!returned) return Reply(returned.error(), {});
+    const ReturnedLayer& with = returned->with;
+    StorageReply reply{.first_id = with.first_id};
+    with.image.copy(reply.message, sizeof reply.message - 1);
+    std::vector<int> fds;
+    if (with.copy) fds = {with.copy->folder.get(), with.copy->lock.get()};
+    return Give(request.slot, std::move(returned->layer), reply, fds);
+  }
+
+  Step Give(std::uint32_t slot, WritableLayer layer, const StorageReply& reply, std::vector<int> fds) {
+    const auto mount = layer.Mount();
     if (!mount) {
-      std::move(*made).Remove();
+      std::move(layer).Remove();
       return Reply(mount.error(), {});
     }
-    const auto layer = layers_.try_emplace(request.slot, *std::move(made), shared_).first;
-    const std::optional<ReturnedLayer>& returned = layer->second.writable().returned();
-    if (!returned) return Reply(std::nullopt, {mount->get()});
-    StorageReply reply{.first_id = returned->first_id};
-    returned->image.copy(reply.message, sizeof reply.message - 1);
-    std::vector<int> fds = {mount->get()};
-    if (returned->copy) {
-      fds.push_back(returned->copy->folder.get());
-      fds.push_back(returned->copy->lock.get());
-    }
+    fds.insert(fds.begin(), mount->get());
+    layers_.try_emplace(slot, std::move(layer), shared_);
     return Reply(std::nullopt, fds, reply);
   }
 

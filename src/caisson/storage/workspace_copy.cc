@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
+#include "caisson/os/folder_lock.h"
 #include "caisson/storage/kept_layer.h"
 #include "caisson/storage/layer_folders.h"
 #include "caisson/storage/remove_tree.h"
@@ -59,6 +61,28 @@ Result<WorkspaceCopy> MakeWorkspaceCopy(const os::Fd& data, const std::string& i
     return Fail(std::move(filled).error().Context("copying the workspace"));
   }
   return copy;
+}
+
+Result<WorkspaceCopy> TakeWorkspaceCopy(const os::Fd& data, const std::string& id) {
+  WorkspaceCopy copy;
+  const os::Fd copies(openat(data.get(), kCopies, kDirectory));
+  if (copies.valid()) copy.lock = os::TryOwnFolder(copies, id);
+  if (copy.lock.valid()) copy.folder = os::Fd(openat(copy.lock.get(), kName, kDirectory));
+  if (!copy.folder.valid()) {
+    return Fail(Error::FromErrno(errno, "cannot take the copy of the sandbox's workspace"));
+  }
+  copy.path = std::string(kCopies) + "/" + id + "/" + kName;
+  return copy;
+}
+
+// Found by its lock's path, since it may have been renamed before.
+Result<std::string> NameWorkspaceCopy(const os::Fd& lock, const std::string& id) {
+  const std::string path = os::PathOf(lock);
+  const std::string wanted = path.substr(0, path.rfind('/') + 1) + id;
+  if (path != wanted && renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, wanted.c_str(), RENAME_NOREPLACE) != 0) {
+    return Fail(Error::FromErrno(errno, "cannot name the copy of the workspace after its sandbox"));
+  }
+  return wanted + "/" + kName;
 }
 
 std::vector<SandboxFolder> FindWorkspaceCopies(const os::Fd& data) {

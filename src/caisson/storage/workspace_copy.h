@@ -27,6 +27,13 @@ struct WorkspaceCopy {
 Result<WorkspaceCopy> MakeWorkspaceCopy(const os::Fd& data, const std::string& id, const os::Fd& source,
                                         const std::function<bool(const CopyProgress&)>& progress);
 
+// Opens one that nobody has locked, and locks it.
+Result<WorkspaceCopy> TakeWorkspaceCopy(const os::Fd& data, const std::string& id);
+
+// Gives one, by its lock, the name of its sandbox, which had none when it was made. Returns where the copy lies then.
+// Again: nothing is done. Errors: EEXIST.
+Result<std::string> NameWorkspaceCopy(const os::Fd& lock, const std::string& id);
+
 // Every copy; kNobodyButKept: of a sandbox whose layer is kept.
 std::vector<SandboxFolder> FindWorkspaceCopies(const os::Fd& data);
 

@@ -91,18 +91,18 @@ Result<const os::Fd*> LayerPlaces::FolderOf(plan::Storage storage) {
 }
 
 Result<WritableLayer> WritableLayer::Make(LayerPlaces& places, const plan::StorageRequest& request) {
-  if (request.files == plan::Files::kKept) {
-    CAISSON_TRY(const os::Fd* const layers, places.FolderOf(request.storage));
-    CAISSON_TRY(ReturnedLayer returned, TakeKeptLayer(places.data(), *layers, request.name));
-    WritableLayer layer(places, request, std::move(returned.folder));
-    layer.returned_ = std::move(returned);
-    if (layer.returned_->copy) {
-      CAISSON_TRY(layer.copy_, layer.returned_->copy->lock.Duplicate());
-    }
-    return layer;
-  }
   CAISSON_TRY(os::Fd folder, MakeFolder(places, request));
   return WritableLayer(places, request, std::move(folder));
+}
+
+Result<WritableLayer::Returned> WritableLayer::TakeKept(LayerPlaces& places, const plan::StorageRequest& request) {
+  CAISSON_TRY(const os::Fd* const layers, places.FolderOf(request.storage));
+  CAISSON_TRY(ReturnedLayer with, TakeKeptLayer(places.data(), *layers, request.name));
+  Returned returned{WritableLayer(places, request, std::move(with.folder)), std::move(with)};
+  if (returned.with.copy) {
+    CAISSON_TRY(returned.layer.copy_, returned.with.copy->lock.Duplicate());
+  }
+  return returned;
 }
 
 Result<WritableLayer> WritableLayer::TakeToRemove(LayerPlaces& places, const plan::StorageRequest& request) {
@@ -113,8 +113,7 @@ Result<WritableLayer> WritableLayer::TakeToRemove(LayerPlaces& places, const pla
   if (!folder.valid()) return Fail(Error::FromErrno(EBUSY, "somebody uses the layer"));
   CAISSON_CHECK_OK(ForgetKept(folder));
   WritableLayer layer(places, request, std::move(folder));
-  const os::Fd copies(openat(places.data().get(), "copies", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (copies.valid()) layer.copy_ = os::TryOwnFolder(copies, request.name);
+  if (auto copy = TakeWorkspaceCopy(places.data(), request.name)) layer.TakeCopy(std::move(copy->lock));
   return layer;
 }
 
@@ -152,10 +151,8 @@ Status WritableLayer::Stay(const std::string& image) const {
   if (image.empty()) {
     return Fail(Error(Code::kUnsupported, "the sandbox uses a folder of the host, which may be another one by then"));
   }
-  return KeepForReturn(folder_, {.name = name_,
-                                 .first_id = returned_ ? returned_->first_id : first_id_,
-                                 .image = image,
-                                 .copy = copy_.valid() ? &copy_ : nullptr});
+  return KeepForReturn(
+      folder_, {.name = name_, .first_id = first_id_, .image = image, .copy = copy_.valid() ? &copy_ : nullptr});
 }
 
 Status WritableLayer::Keep(std::string_view record, const std::string& image) const {
@@ -178,7 +175,6 @@ bool WritableLayer::IsQuicklyRemoved() const {
 }
 
 void WritableLayer::Remove() && {
-  returned_.reset();
   if (IsKept()) {
     Unlock(std::move(copy_));
     return Unlock(std::move(folder_));

@@ -43,15 +43,16 @@ class LayerPlaces {
 // Remove.
 class WritableLayer {
  public:
-  // A new one, or with plan::Files::kKept the one that was kept. On failure nothing is left behind, or it is kept
-  // still. `places` outlives it.
+  // `places` outlives it. On failure nothing is left behind.
   static Result<WritableLayer> Make(LayerPlaces& places, const plan::StorageRequest& request);
+  // One that was kept, with what goes with it but its own folder. On failure it is kept still. Errors: as
+  // TakeKeptLayer.
+  struct Returned;
+  static Result<Returned> TakeKept(LayerPlaces& places, const plan::StorageRequest& request);
   // One that was kept and is to be removed: nobody keeps it any more. Errors: ENOENT, EBUSY.
   static Result<WritableLayer> TakeToRemove(LayerPlaces& places, const plan::StorageRequest& request);
 
-  // Of one that was kept.
-  const std::optional<ReturnedLayer>& returned() const { return returned_; }
-  // The copy of its workspace that a new one was given, by its lock: it goes or stays with the layer.
+  // The copy of its workspace that it was given, by its lock: it goes or stays with the layer.
   void TakeCopy(os::Fd lock) { copy_ = std::move(lock); }
 
   // Its folder as a mount that is attached nowhere.
@@ -95,7 +96,11 @@ class WritableLayer {
   std::uint32_t first_id_;
   os::Fd folder_;  // of a tmpfs its mount, of a layer on disk its owner's lock
   os::Fd copy_;    // the same of its workspace's copy; may be invalid
-  std::optional<ReturnedLayer> returned_;
+};
+
+struct WritableLayer::Returned {
+  WritableLayer layer;
+  ReturnedLayer with;
 };
 
 }  // namespace caisson::storage
