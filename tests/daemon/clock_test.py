@@ -53,7 +53,7 @@ def both_ways(test):
 class Clock(unittest.TestCase):
     @both_ways
     def test_a_paused_command_ends_at_its_time(self, one, seconds):
-        box = one.create()
+        box, other = one.create(), one.create()
         start = time.monotonic()
         endless = one.begin(box, "sleep 1000", timeout_ms=3000)
         ending = one.begin(box, "sleep 1; echo done", timeout_ms=3000)
@@ -61,7 +61,9 @@ class Clock(unittest.TestCase):
         before = time.monotonic() - start
         self.assertLess(before, 3, "paused too late for this test")
         with leap(seconds):
-            time.sleep(3)  # more than what is left of its time
+            # One that is not paused takes more than what is left of its time.
+            witness = one.begin(other, "sleep 1000", timeout_ms=3000)
+            self.assertEqual(one.await_end(other, witness, PATIENCE_S)["outcome"], "timed_out")
             start = time.monotonic()
             one.post(f"/v1/sandboxes/{box}:resume")
             self.assertEqual(one.await_end(box, ending, PATIENCE_S)["stdout"], "done\n")

@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import subprocess
-import time
 import unittest
 
 import node
@@ -44,6 +43,11 @@ class SmallNode(Node):
                 except OSError:
                     return
 
+    def writes(self):
+        """How often the daemon has called write(2) and its kin, done or refused."""
+        with open(f"/proc/{self.process.pid}/io", encoding="ascii") as io:
+            return next(int(line.split()[1]) for line in io if line.startswith("syscw:"))
+
     def make_room(self):
         if os.path.exists(self.filler()):
             os.unlink(self.filler())
@@ -78,30 +82,29 @@ class NoRoom(unittest.TestCase):
             self.assertEqual(one.script(box, "echo fine")["stdout"], "fine\n")
         self.assertTrue(seen & {"pausing", "resuming"}, f"no write failed between two states: {seen}")
 
+    def end_one_without_room(self, one):
+        """A command whose end the daemon has tried several times to record."""
+        box = one.create()
+        command = one.begin(box, "echo word; read line; exit 7", input="open", timeout_ms=300_000)
+        await_true(lambda: one.output(box, command, follow=False))
+        base = f"/v1/sandboxes/{box}/commands/{command}"
+        one.leave_pages(0)
+        before = one.writes()
+        one.post(base + "/input?close=true", b"line\n", headers={"Content-Type": "application/octet-stream"})
+        await_true(lambda: one.writes() >= before + 10)
+        self.assertEqual(one.command_of(box, command)["state"], "running")
+        return box, command
+
     def test_the_end_of_a_command_is_told_once_it_is_recorded(self):
         with SmallNode() as one:
-            box = one.create()
-            command = one.begin(box, "echo word; read line; exit 7", input="open", timeout_ms=300_000)
-            await_true(lambda: one.output(box, command, follow=False))
-            base = f"/v1/sandboxes/{box}/commands/{command}"
-            one.leave_pages(0)
-            one.post(base + "/input?close=true", b"line\n", headers={"Content-Type": "application/octet-stream"})
-            time.sleep(3)  # longer than a few attempts take
-            self.assertEqual(one.command_of(box, command)["state"], "running")
+            box, command = self.end_one_without_room(one)
             one.make_room()
             result = one.await_end(box, command, 20)
             self.assertEqual((result["exit_code"], result["stdout"]), (7, "word\n"))
 
     def test_an_end_that_is_not_recorded_outlives_the_daemon(self):
         with SmallNode() as one:
-            box = one.create()
-            command = one.begin(box, "echo word; read line; exit 7", input="open", timeout_ms=300_000)
-            await_true(lambda: one.output(box, command, follow=False))
-            base = f"/v1/sandboxes/{box}/commands/{command}"
-            one.leave_pages(0)
-            one.post(base + "/input?close=true", b"line\n", headers={"Content-Type": "application/octet-stream"})
-            time.sleep(1)
-            self.assertEqual(one.command_of(box, command)["state"], "running")
+            box, command = self.end_one_without_room(one)
             one.end()
             one.make_room()
             one.start()

@@ -254,6 +254,7 @@ class Crash(unittest.TestCase):
 
     def test_the_daemon_is_killed_while_it_stops(self):
         with Node() as one:
+            # Not a wait for anything: the moments at which it is killed.
             for delay in (0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1):
                 box = one.create(storage="directory")
                 one.script(box, "head -c 3000000 /dev/urandom > file; md5sum file > sum")

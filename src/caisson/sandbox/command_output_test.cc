@@ -374,17 +374,24 @@ std::string Chunks(OutputReader& reader, std::size_t limit) {
   }
 }
 
-TEST(OutputOrder, IsThatInWhichItWasTaken) {
-  const SpoolFolder folder;
-  const auto output = CommandOutput::Create(folder.fd(), "cm_a");
-  ASSERT_TRUE(output);
-  PatternPipe out;
-  PatternPipe err;
-  const auto write = [&](OutputStreamKind stream, std::string_view text) {
+// Both streams, as a command writes them.
+struct OrderedOutput {
+  void Write(OutputStreamKind stream, std::string_view text) const {
     const PatternPipe& pipe = stream == kOut ? out : err;
     ASSERT_TRUE(os::WriteAll(pipe.in().get(), text));
     ASSERT_EQ((*output)->Take(stream, pipe.out()), SpoolFile::Moved::kSome);
-  };
+  }
+  SpoolFolder folder;
+  Result<std::shared_ptr<CommandOutput>> output = CommandOutput::Create(folder.fd(), "cm_a");
+  PatternPipe out;
+  PatternPipe err;
+};
+
+TEST(OutputOrder, IsThatInWhichItWasTaken) {
+  const OrderedOutput ordered;
+  const auto& output = ordered.output;
+  ASSERT_TRUE(output);
+  const auto write = [&](OutputStreamKind stream, std::string_view text) { ordered.Write(stream, text); };
   write(kErr, "first");
   write(kOut, "second");
   write(kOut, "+");
@@ -409,17 +416,14 @@ TEST(OutputOrder, IsByTurnsWhereNobodyKnowsIt) {
 }
 
 TEST(OutputOrder, OfAReaderThatLagsFarBehindIsByTurns) {
-  const SpoolFolder folder;
-  const auto output = CommandOutput::Create(folder.fd(), "cm_a");
+  const OrderedOutput ordered;
+  const auto& output = ordered.output;
   ASSERT_TRUE(output);
-  PatternPipe out;
-  PatternPipe err;
   constexpr int kRounds = 2000;
   for (int i = 0; i < kRounds; ++i) {
-    out.Write(8);
-    err.Write(8);
-    ASSERT_EQ((*output)->Take(kOut, out.out()), SpoolFile::Moved::kSome);
-    ASSERT_EQ((*output)->Take(kErr, err.out()), SpoolFile::Moved::kSome);
+    const std::string bytes = PatternAt(8 * static_cast<std::uint64_t>(i), 8);
+    ordered.Write(kOut, bytes);
+    ordered.Write(kErr, bytes);
   }
   const auto reader = (*output)->Follow(0, 0);
   std::array<std::uint64_t, 2> seen{};
