@@ -23,8 +23,8 @@ enum class StorageVerb : std::uint32_t { kMake, kTrack, kRemove, kSeal, kConnect
 // kSeal: the engine has given up its rights, and says no more what is written with a layer (LayerVerb::kKeep): root
 // reads that again. No reply.
 // kConnect: another engine asks from now on. Descriptor: [connection of that engine]. No reply.
-// kFindKept: whether a layer of this name is kept for its sandbox, in use or not; ENOENT. kDiscard: it is no longer kept,
-// and removed; ENOENT, or EBUSY while somebody uses it.
+// kFindKept: whether a layer of this name is kept for its sandbox, in use or not; ENOENT. kDiscard: it is no longer
+// kept, and removed; ENOENT, or EBUSY while somebody uses it.
 struct StorageRequest {
   StorageVerb verb = StorageVerb::kMake;
   std::uint32_t slot = 0;

@@ -2,8 +2,8 @@
 
 #include <boost/json.hpp>
 
-#include "caisson/base/utf8.h"
 #include "caisson/base/base64.h"
+#include "caisson/base/utf8.h"
 
 namespace caisson::wire {
 namespace {

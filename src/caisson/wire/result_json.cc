@@ -2,8 +2,8 @@
 
 #include <boost/json.hpp>
 
-#include "caisson/base/utf8.h"
 #include "caisson/base/base64.h"
+#include "caisson/base/utf8.h"
 #include "caisson/wire/change_json.h"
 #include "caisson/wire/json_text.h"
 #include "caisson/wire/signal_name.h"
