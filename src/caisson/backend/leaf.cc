@@ -61,7 +61,7 @@ bool Leaf::Emptied(const Deadline& deadline) const {
 }
 
 std::chrono::microseconds Leaf::CpuTime() const {
-  return std::chrono::microseconds(CpuMicroseconds() - before_.cpu_us);
+  return std::chrono::microseconds(std::max(CpuMicroseconds(), before_.cpu_us) - before_.cpu_us);
 }
 
 std::optional<std::uint64_t> Leaf::MemoryPeakBytes() const {

@@ -34,6 +34,7 @@ class Leaf {
   // True when no process is left by the deadline.
   bool Emptied(const Deadline& deadline) const;
 
+  // 0 when the cgroup is gone, which takes its counts away.
   std::chrono::microseconds CpuTime() const;
   std::optional<std::uint64_t> MemoryPeakBytes() const;
   bool RanOutOfMemory() const;

@@ -136,6 +136,14 @@ TEST(Measure, TakesTheKernelsCounts) {
   EXPECT_FALSE(result.hit_process_limit);
 }
 
+TEST(Measure, TakesNoTimeWhenTheCgroupIsGone) {
+  backend::Leaf leaf = LeafWith("oom_kill 1\n");
+  leaf.Restore({.cpu_us = 1501, .oom_kills = 0, .process_limit_hits = 0});
+  CommandResult result;
+  Measure(leaf, result);
+  EXPECT_EQ(result.cpu, std::chrono::microseconds(0));
+}
+
 TEST(ExplainStart, ByStepAndError) {
   const auto explain = [](std::string step, int error) {
     backend::Instance::Started started;
