@@ -43,8 +43,9 @@ Status NodeService::TakeOver(sandbox::Sandboxes::Survivor& survivor,
   sandbox::Sandbox& box = **survivor.sandbox;
   auto record = node_.database.GetSandbox(survivor.id);
   if (!record && record.error().code() != Code::kNotFound) return Fail(std::move(record).error());
-  if (!record || HasNoProcesses(record->state)) {
-    // Nobody knows it any more. What does not end now is ended by the launcher, with all that it has.
+  if (!record || record->state == "pending" || HasNoProcesses(record->state)) {
+    // Nobody knows it any more, or yet: of what was being made nobody can say how much is there. What does not end now
+    // is ended by the launcher, with all that it has.
     (void)box.Destroy();
     return {};
   }
