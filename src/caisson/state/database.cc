@@ -76,6 +76,8 @@ Status Database::UpdateSandbox(const SandboxId& id, const SandboxUpdate& update)
 Result<std::uint64_t> Database::ChangeState(const StateChange& change, const EventRecord& event) {
   return Write([&]() -> Result<std::uint64_t> {
     CAISSON_CHECK_OK(sandboxes_.ChangeState(change));
+    // It was never made, so its request may be made again.
+    if (change.from == "pending" && change.to == "deleted") CAISSON_CHECK_OK(keys_.ForgetSandbox(change.id));
     return events_.Append(event);
   });
 }

@@ -61,8 +61,8 @@ class Database {
   Result<SandboxPage> ListSandboxes(const SandboxFilter& filter);
   // Errors: kNotFound.
   Status UpdateSandbox(const SandboxId& id, const SandboxUpdate& update);
-  // The number of the event. Errors: kNotFound; kConflict when its state is not `from`, naming it and with the detail
-  // `state`.
+  // The number of the event. From "pending" to "deleted" frees the idempotency key: nothing was made under it.
+  // Errors: kNotFound; kConflict when its state is not `from`, naming it and with the detail `state`.
   Result<std::uint64_t> ChangeState(const StateChange& change, const EventRecord& event);
   // States that no sandbox has are left out.
   Result<std::map<std::string, std::uint64_t>> CountSandboxes();

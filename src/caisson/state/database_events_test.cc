@@ -102,6 +102,20 @@ TEST_F(DatabaseKeys, HoldAWholeHash) {
   ExpectCode(database_->InsertSandbox(record, key, SomeEvent()), Code::kInvalidArgument);
 }
 
+TEST_F(DatabaseKeys, AKeyOfASandboxThatWasNeverMadeIsFree) {
+  SandboxRecord record = SomeSandbox();
+  record.state = "pending";
+  ASSERT_TRUE(database_->InsertSandbox(record, Key("uid 0", "k", record.id), SomeEvent()));
+  const SandboxRecord other = SomeSandbox();
+  ASSERT_TRUE(database_->InsertSandbox(other, Key("uid 0", "other", other.id), SomeEvent()));
+  ExpectCode(database_->ChangeState({.id = record.id, .from = "running", .to = "deleted"}, SomeEvent()),
+             Code::kConflict);
+  EXPECT_TRUE(*database_->FindIdempotencyKey("uid 0", "k"));
+  ASSERT_TRUE(database_->ChangeState({.id = record.id, .from = "pending", .to = "deleted"}, SomeEvent()));
+  EXPECT_FALSE(*database_->FindIdempotencyKey("uid 0", "k"));
+  EXPECT_TRUE(*database_->FindIdempotencyKey("uid 0", "other"));
+}
+
 TEST_F(DatabaseKeys, OutliveTheirSandboxAndEndByAge) {
   const SandboxRecord record = SomeSandbox();
   ASSERT_TRUE(database_->InsertSandbox(record, Key("uid 0", "k", record.id), SomeEvent()));

@@ -8,7 +8,9 @@
 namespace caisson::state {
 
 // A request that made a sandbox, so that its repetition finds that one instead of making another. It outlives the
-// sandbox's record: the answer to a repetition is then that the sandbox is gone, not a second sandbox.
+// sandbox's record: the answer to a repetition is then that the sandbox is gone, not a second sandbox. Only of a
+// sandbox that was never made nothing is remembered, so that a request which failed, or was cut short, can be made
+// again.
 struct IdempotencyRecord {
   std::string caller;
   std::string key;

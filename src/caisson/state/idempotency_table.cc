@@ -14,6 +14,7 @@ Result<IdempotencyTable> IdempotencyTable::Prepare(const Connection& connection)
        "INSERT INTO idempotency_keys (caller, key, request_sha256, sandbox, created_at) VALUES (?1, ?2, ?3, ?4, ?5)"},
       {&table.find_,
        "SELECT sandbox, caller, key, request_sha256, created_at FROM idempotency_keys WHERE caller = ?1 AND key = ?2"},
+      {&table.forget_sandbox_, "DELETE FROM idempotency_keys WHERE sandbox = ?1"},
       {&table.forget_, "DELETE FROM idempotency_keys WHERE created_at < ?1"},
   };
   for (const auto& [statement, sql] : statements) {
@@ -44,6 +45,10 @@ Result<std::optional<IdempotencyRecord>> IdempotencyTable::Find(std::string_view
   IdempotencyRecord record{.caller = {}, .key = {}, .request_sha256 = {}, .sandbox = std::move(id)};
   query.Read(sandbox, record.caller, record.key, record.request_sha256, record.created_at);
   return record;
+}
+
+Status IdempotencyTable::ForgetSandbox(const SandboxId& sandbox) {
+  return Query(forget_sandbox_, sandbox.text()).Run();
 }
 
 Result<std::uint64_t> IdempotencyTable::ForgetOlderThan(UnixMs created_before) {

@@ -20,6 +20,8 @@ class IdempotencyTable {
   // Errors: kConflict when the caller has used the key, with the detail `sandbox`.
   Status Insert(const IdempotencyRecord& record);
   Result<std::optional<IdempotencyRecord>> Find(std::string_view caller, std::string_view key);
+  // The key that made this sandbox, if any.
+  Status ForgetSandbox(const SandboxId& sandbox);
   // How many were forgotten.
   Result<std::uint64_t> ForgetOlderThan(UnixMs created_before);
 
@@ -27,6 +29,7 @@ class IdempotencyTable {
   IdempotencyTable() = default;
   Statement insert_;
   Statement find_;
+  Statement forget_sandbox_;
   Statement forget_;
 };
 

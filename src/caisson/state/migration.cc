@@ -112,8 +112,13 @@ INSERT INTO spools (command, ended_at, bytes)
   WHERE ended_at IS NOT NULL AND stdout_bytes + stderr_bytes > 0;
 )sql";
 
-constexpr std::array<Migration, 6> kAll = {
-    {{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}, {kSpools}}};
+// A sandbox that was not made gives its key back.
+constexpr const char* kKeysOfSandboxes = R"sql(
+CREATE INDEX idempotency_keys_by_sandbox ON idempotency_keys (sandbox);
+)sql";
+
+constexpr std::array<Migration, 7> kAll = {
+    {{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}, {kSpools}, {kKeysOfSandboxes}}};
 
 }  // namespace
 

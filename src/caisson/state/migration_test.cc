@@ -18,7 +18,7 @@ std::unique_ptr<Connection> Connect(const DataFolder& folder) {
 constexpr const char* kSandboxId = "sb_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 // Rows as a program of each version wrote them: what version N + 1 of the tables finds.
-constexpr std::array<const char*, 6> kRowsOfVersion = {
+constexpr std::array<const char*, 7> kRowsOfVersion = {
     R"sql(
       INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, idle_timeout_ms, used_lifetime_ms,
                              last_active_at, last_step, launcher, on_end)
@@ -45,6 +45,9 @@ constexpr std::array<const char*, 6> kRowsOfVersion = {
       UPDATE sandboxes SET running_since_ms = 11)sql",
     R"sql(
       UPDATE spools SET bytes = 3 WHERE command = 'cm_short')sql",
+    R"sql(
+      INSERT INTO idempotency_keys (caller, key, request_sha256, sandbox, created_at)
+        VALUES ('uid 0', 'second', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10))sql",
 };
 
 TEST(Migration, EveryVersionHasRowsHere) { EXPECT_EQ(kRowsOfVersion.size(), AllMigrations().size()); }
