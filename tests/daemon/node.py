@@ -139,7 +139,14 @@ class Node:
         return found
 
     def launcher(self):
-        return min(pid for pid, comm in self.processes() if comm.startswith("caisson-launch"))
+        """The one whose parent is none of them."""
+        pids = {pid for pid, comm in self.processes() if comm.startswith("caisson-launch")}
+        (pid,) = [pid for pid in pids if int(status_field(pid, "PPid")[0]) not in pids]
+        return pid
+
+    def storage(self):
+        (pid,) = [pid for pid, comm in self.processes() if comm == "caisson-storage"]
+        return pid
 
     def guests(self):
         """Process ids of the first processes of this node's sandboxes."""

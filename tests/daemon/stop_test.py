@@ -235,8 +235,7 @@ class Crash(unittest.TestCase):
         with Node() as one:
             kept = one.create(storage="directory", on_end="keep")
             one.script(kept, "echo 1 > file")
-            storage = next(pid for pid, comm in one.processes() if comm == "caisson-storage")
-            os.kill(storage, signal.SIGKILL)
+            os.kill(one.storage(), signal.SIGKILL)
             self.restart(one)
             self.assertEqual(one.inspect(kept)["state"], "stopped")
             one.post(f"/v1/sandboxes/{kept}:resume")

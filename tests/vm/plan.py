@@ -135,6 +135,7 @@ LEFT_OUT = {
     r"integration[.](image_directory|library_(commands|files|input_wait|terminal))": SLOW,
     r"integration[.](run_bad_input|hints)": "refusals and texts, for which the kernel does not matter",
     r"escape[.](background|terminal)": "the probes of the other two, started another way",
+    r"integration[.]node_kills": SLOW,
     r"escape[.]layer_race": SLOW,
     r"fault[.].*": "stops at every system call, which takes many minutes in emulation",
     r"integration[.]canaries": "tests the tests' own canaries, which live beside every test here too",
