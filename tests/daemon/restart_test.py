@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 import unittest
 
@@ -31,6 +32,21 @@ class Restart(unittest.TestCase):
             self.assertEqual(one.script(box, "echo here")["stdout"], "here\n")
             self.assertEqual(numbers(one.output(box, command)), list(range(1, 201)))
             self.assertEqual(one.await_end(box, command)["exit_code"], 9)
+
+    def test_much_output_has_no_gap_and_no_repeat(self):
+        expected = subprocess.run(["seq", "7000000"], capture_output=True, check=True).stdout
+        with Node() as one:
+            box = one.create()
+            for turn in range(6):
+                commands = [one.begin(box, "seq 7000000", timeout_ms=120_000) for _ in range(3)]
+                for kill in range(3):
+                    # Not a wait for anything: the moments at which it is killed.
+                    time.sleep(0.002 * turn + 0.005 * kill)
+                    one.kill()
+                    one.start()
+                for command in commands:
+                    self.assertEqual(one.await_end(box, command, 60)["exit_code"], 0)
+                    self.assertTrue(one.output(box, command) == expected)
 
     def test_the_daemon_ends_and_comes_back_with_all(self):
         with Node() as one:

@@ -225,6 +225,8 @@ Result<Reply> Http::State::ReadReply(PolledStream& stream, Parser& parser, std::
 Http::Http(Endpoint endpoint, Timeouts timeouts) : state_(std::make_unique<State>()) {
   state_->endpoint = std::move(endpoint);
   state_->timeouts = timeouts;
+  // What is read at once is what fits.
+  state_->buffer.reserve(kPiece);
 }
 Http::Http(Http&&) noexcept = default;
 Http& Http::operator=(Http&&) noexcept = default;

@@ -86,6 +86,7 @@ struct ParkedCommand {
   std::int64_t start_ns = 0;
   std::int64_t deadline_ns = 0;  // of one whose time stands still: how much of it is left
   std::uint64_t stands_still = 0;
+  std::uint64_t staged_stream = 0;  // the one whose bytes go through a stage, 1 stdout and 2 stderr; 0: neither
   // What the leaf had counted before.
   std::uint64_t cpu_us = 0;
   std::uint64_t oom_kills = 0;
@@ -115,12 +116,12 @@ struct DoorReply {
 // kExamineLeaf asks what the processes of a leaf do: whether one of them waits for `input`.
 // kFreeze and kThaw stop every process of a sandbox where it is, and let them go on; the reply says what they do now.
 // kPark leaves with the launcher what the next engine needs of the command in `leaf`: `parked` and the descriptors
-// [its end] [stdout] [stderr] and, while its input is open, [stdin]. Again: in place of those before. kUnpark: it is
-// over. Neither has a reply.
-// kNextSandbox names the sandbox with the lowest slot above `slot`. kAdopt, with [the guest's end of a new control
-// socket] [the storage process's end of a new connection for changes], gives what kCreate gave, but for the leaf.
-// kNextParked gives what was parked for the lowest leaf above `leaf`, and that leaf.
-// kFindKept asks whether the files of the sandbox of the plan's id are kept in its storage, and kDiscard removes them.
+// [its end] [stdout] [stderr], while its input is open [stdin], and the two ends of a stage if there is one, which
+// holds what comes before what the pipe holds. Again: in place of those before. kUnpark: it is over. Neither has a
+// reply. kNextSandbox names the sandbox with the lowest slot above `slot`. kAdopt, with [the guest's end of a new
+// control socket] [the storage process's end of a new connection for changes], gives what kCreate gave, but for the
+// leaf. kNextParked gives what was parked for the lowest leaf above `leaf`, and that leaf. kFindKept asks whether the
+// files of the sandbox of the plan's id are kept in its storage, and kDiscard removes them.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;
@@ -173,9 +174,10 @@ enum class Step : std::uint32_t {
 inline constexpr int kLeafEngineFds = 7;
 inline constexpr int kLeafGuestFdsV1 = 4;
 
-// Of kPark: its end, stdout, stderr, and stdin while that is open.
+// Of kPark: its end, stdout, stderr; stdin while that is open; both ends of a stage.
 inline constexpr std::size_t kLeastParkedFds = 3;
-inline constexpr std::size_t kMostParkedFds = 4;
+inline constexpr std::size_t kStageFds = 2;
+inline constexpr std::size_t kMostParkedFds = kLeastParkedFds + 1 + kStageFds;
 
 // One reply. kCreate: [pidfd of the guest] [cgroup.kill of the sandbox], then the first leaf; kAdopt: the same without
 // a leaf. kRotateLeaf: a leaf. kNextParked: what was parked, then the leaf.

@@ -80,7 +80,8 @@ Result<std::vector<Sandbox::Survivor>> Sandbox::TakeCommands(Bytes kept_output, 
   std::vector<Survivor> survivors;
   for (auto& [command, fds, leaf] : parked) {
     auto output = CommandOutput::Open(spool_directory_, command.id, CommandOutput::Command::kRunning);
-    if (!output) {
+    const std::size_t staged = command.staged_stream == 0 ? 0 : plan::kStageFds;
+    if (!output || fds.size() < plan::kLeastParkedFds + staged || command.staged_stream > 2) {
       leaf.Kill();
       continue;
     }
@@ -94,12 +95,15 @@ Result<std::vector<Sandbox::Survivor>> Sandbox::TakeCommands(Bytes kept_output, 
     state->started.stdio.resize(3);
     state->started.stdio[1] = std::move(fds[1]);
     state->started.stdio[2] = std::move(fds[2]);
-    if (fds.size() == plan::kMostParkedFds) state->started.stdio[0] = std::move(fds[3]);
+    std::optional<OutputStage> stage;
+    if (staged != 0) stage.emplace(std::move(fds[fds.size() - 2]), std::move(fds[fds.size() - 1]));
+    if (fds.size() > plan::kLeastParkedFds + staged) state->started.stdio[0] = std::move(fds[3]);
     state->started.leaf.emplace(std::move(leaf));
     Survivor survivor{.id = command.id, .command = nullptr};
     survivor.command = std::make_unique<SpooledCommand>(SpooledCommand::Begin{.state = std::move(state),
                                                                               .output = *std::move(output),
                                                                               .parked = command,
+                                                                              .stage = std::move(stage),
                                                                               .is_frozen = is_frozen_,
                                                                               .on_end = on_end_of(survivor.id)});
     known_commands_.push_back(command.command);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "caisson/sandbox/command_state.h"
@@ -28,6 +29,9 @@ constexpr std::uint64_t kDrainLimit = 4U << 20U;
 // A writer that is ahead of its reader is not stopped at each 64 KiB. What is refused stays as it was.
 constexpr int kPipeSize = 1 << 20;
 
+// A stream that gives so much at once gets the stage.
+constexpr std::uint64_t kMuch = KiB(256).value;
+
 constexpr std::size_t kIn = 0;
 constexpr std::size_t kOut = 1;
 constexpr std::size_t kErr = 2;
@@ -43,6 +47,7 @@ SpooledCommand::SpooledCommand(Begin begin)
       output_(std::move(begin.output)),
       on_end_(std::move(begin.on_end)),
       parked_(begin.parked),
+      stage_(std::move(begin.stage)),
       input_(std::move(state_->started.stdio[kIn])),
       first_(std::move(begin.first_input)),
       after_first_(begin.after_first_input),
@@ -88,6 +93,7 @@ void SpooledCommand::Park() {
   // An input whose rest this engine holds ends with it.
   const bool ends_with_us = !first_.empty() && after_first_ == AfterFirst::kCloses;
   if (input_.valid() && !ends_with_us) fds.push_back(input_.get());
+  if (stage_) std::ranges::copy(stage_->Ends(), std::back_inserter(fds));
   // Without its launcher no sandbox lives that could be taken over.
   (void)state_->instance->Park(*started.leaf, parked_, fds);
 }
@@ -217,11 +223,36 @@ void SpooledCommand::Run() {
   output_->Finish();
 }
 
+int SpooledCommand::SourceOf(std::size_t stream) const {
+  return IsStaged(stream) && stage_->Holds() ? stage_->reading() : state_->started.stdio[stream].get();
+}
+
+SpoolFile::Moved SpooledCommand::Take(std::size_t stream) {
+  const int source = SourceOf(stream);
+  if (IsStaged(stream) && source != stage_->reading()) {
+    const SpoolFile::Moved filled = stage_->Fill(source);
+    if (filled != SpoolFile::Moved::kSome) return filled;
+  }
+  const std::uint64_t before = output_->total(KindOf(stream));
+  const SpoolFile::Moved moved = output_->Take(KindOf(stream), IsStaged(stream) ? stage_->reading() : source);
+  if (!stage_ && output_->total(KindOf(stream)) - before >= kMuch) MakeStage(stream);
+  return moved;
+}
+
+void SpooledCommand::MakeStage(std::size_t stream) {
+  auto made = OutputStage::Make();
+  if (!made) return;  // tried again with the next bytes
+  const std::lock_guard lock(mutex_);
+  parked_.staged_stream = stream;
+  stage_ = *std::move(made);
+  // Before the first byte goes there.
+  Park();
+}
+
 // Moves what there is to move. Returns a result once the command is over.
 std::optional<Result<CommandResult>> SpooledCommand::Move() {
-  auto& stdio = state_->started.stdio;
   const auto source = [&](std::size_t stream, OutputStreamKind kind) {
-    return at_end_[stream] || output_->MustWait(kind) ? -1 : stdio[stream].get();
+    return at_end_[stream] || output_->MustWait(kind) ? -1 : SourceOf(stream);
   };
   std::array<pollfd, 5> entries{{{output_->wake_fd(), POLLIN, 0},
                                  {state_->started.end.get(), POLLIN, 0},
@@ -235,7 +266,7 @@ std::optional<Result<CommandResult>> SpooledCommand::Move() {
   }
   for (const std::size_t stream : {kOut, kErr}) {
     if (entries[stream + 1].revents == 0) continue;
-    at_end_[stream] = output_->Take(KindOf(stream), stdio[stream].get()) == SpoolFile::Moved::kEnd;
+    at_end_[stream] = Take(stream) == SpoolFile::Moved::kEnd;
   }
   if (entries[4].revents != 0) {
     const std::lock_guard lock(mutex_);
@@ -309,7 +340,7 @@ void SpooledCommand::Drain() {
       int& source = sources[stream - 1];
       auto moved = SpoolFile::Moved::kSome;
       while (source >= 0 && moved == SpoolFile::Moved::kSome) {
-        moved = output_->Take(KindOf(stream), source);
+        moved = Take(stream);
         const bool is_over = moved == SpoolFile::Moved::kEnd || output_->total(KindOf(stream)) >= most[stream - 1];
         if (is_over) source = -1;
       }

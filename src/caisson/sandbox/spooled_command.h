@@ -17,6 +17,7 @@
 #include "caisson/proto/guest.pb.h"
 #include "caisson/sandbox/command.h"
 #include "caisson/sandbox/command_output.h"
+#include "caisson/sandbox/output_stage.h"
 
 namespace caisson::sandbox {
 
@@ -36,6 +37,7 @@ class SpooledCommand {
     std::unique_ptr<Command::State> state;
     std::shared_ptr<CommandOutput> output;  // also its readers'
     plan::ParkedCommand parked;
+    std::optional<OutputStage> stage = {};  // of parked.staged_stream
     bool is_frozen = false;
     std::string first_input = {};
     AfterFirst after_first_input = AfterFirst::kStaysOpen;
@@ -71,6 +73,11 @@ class SpooledCommand {
   void Feed();
   int InputToFeed() const;
   void Drain();
+  bool IsStaged(std::size_t stream) const { return stage_ && stream == parked_.staged_stream; }
+  // Where the next bytes of a stream lie.
+  int SourceOf(std::size_t stream) const;
+  SpoolFile::Moved Take(std::size_t stream);
+  void MakeStage(std::size_t stream);
   Result<CommandResult> Conclude(const std::optional<proto::End>& end);
   std::optional<proto::End> PeekEnd() const;
   void Decide(Verdict verdict);
@@ -83,8 +90,9 @@ class SpooledCommand {
   OnCommandEnd on_end_;
   std::array<bool, 3> at_end_{};  // the stream was read to its end; its pipe stays, to be parked with the others
 
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // what follows, but that only its own thread writes the stage and its stream
   plan::ParkedCommand parked_;
+  std::optional<OutputStage> stage_;
   os::Fd input_;       // invalid: closed
   std::string first_;  // not written yet
   AfterFirst after_first_;

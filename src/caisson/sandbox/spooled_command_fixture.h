@@ -180,9 +180,11 @@ class SpooledCommandTest : public testing::Test {
     parked.command = 1;
     parked.start_ns = nanoseconds(state->start.time_since_epoch()).count();
     parked.deadline_ns = nanoseconds((state->start + left).time_since_epoch()).count();
+    if (stage_) parked.staged_stream = 1;
     command_.emplace(SpooledCommand::Begin{.state = std::move(state),
                                            .output = *output,
                                            .parked = parked,
+                                           .stage = std::move(stage_),
                                            .is_frozen = sandbox == Sandbox::kIsFrozen,
                                            .first_input = first_input_,
                                            .after_first_input = after_first_,
@@ -234,6 +236,7 @@ class SpooledCommandTest : public testing::Test {
   bool had_ended_ = true;
   Recorded recorded_ = Recorded::kYes;
   std::string first_input_;
+  std::optional<OutputStage> stage_;  // of another engine's
   SpooledCommand::AfterFirst after_first_ = SpooledCommand::AfterFirst::kStaysOpen;
   std::optional<SpooledCommand> command_;
 };

@@ -15,7 +15,7 @@ TEST_F(SpooledCommandTest, EndsWithItsOutput) {
   EXPECT_EQ(result->out.kept, "out");
   EXPECT_EQ(result->err.kept, "error");
   EXPECT_EQ(result->cpu, std::chrono::microseconds(7));
-  EXPECT_EQ(launcher_->Await(Verb::kPark).fds.size(), plan::kMostParkedFds);
+  EXPECT_EQ(launcher_->Await(Verb::kPark).fds.size(), plan::kLeastParkedFds + 1) << "with its input";
   EXPECT_EQ(launcher_->Await(Verb::kUnpark).request.leaf, 1U);
   EXPECT_FALSE(had_ended_) << "its readers hear of it after whoever writes it down";
   command_.reset();
@@ -88,6 +88,37 @@ TEST_F(SpooledCommandTest, ParksAllThatIsOpenAlsoAfterTheEndOfAStream) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->out.kept, "x");
   EXPECT_EQ(result->err.kept, "yy");
+}
+
+TEST_F(SpooledCommandTest, AStreamOfMuchGetsAStageThatTheNextEngineIsGiven) {
+  Begin();
+  const std::string much(MiB(3).value, 'm');
+  ASSERT_TRUE(os::WriteAll(out_.get(), much));
+  const auto& parked = launcher_->Await(Verb::kPark, 2);
+  EXPECT_EQ(parked.request.parked.staged_stream, 1U);
+  EXPECT_EQ(parked.fds.size(), plan::kMostParkedFds);
+  ASSERT_TRUE(os::WriteAll(out_.get(), "end"));
+  ASSERT_TRUE(os::WriteAll(err_.get(), std::string(MiB(3).value, 'e')));
+  SayEnd(0);
+  const auto result = Ended();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->out.total_bytes, much.size() + 3);
+  EXPECT_EQ(result->out.tail.substr(result->out.tail.size() - 4), "mend");
+  EXPECT_EQ(result->err.total_bytes, MiB(3).value);
+  LetGo();
+  EXPECT_EQ(launcher_->Count(Verb::kPark), 2U) << "there is one stage";
+}
+
+TEST_F(SpooledCommandTest, WhatLiesInAStageComesFirst) {
+  stage_ = *OutputStage::Make();
+  ASSERT_TRUE(os::WriteAll(stage_->Ends()[1], "first "));
+  ASSERT_TRUE(os::WriteAll(out_.get(), "second"));
+  out_.Reset();
+  Begin();
+  SayEnd(0);
+  const auto result = Ended();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->out.kept, "first second");
 }
 
 TEST_F(SpooledCommandTest, ItsTimeStandsStill) {
