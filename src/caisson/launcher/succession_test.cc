@@ -103,13 +103,13 @@ TEST_F(SuccessionTest, NamesNoneWhereThereIsNone) {
 
 TEST_F(SuccessionTest, ParksWithTheDescriptorsOfACommand) {
   Add(1, "sb_a");
-  for (const std::size_t fds : {0U, 1U, 2U, 5U, 32U}) Park(1, 7, fds);
+  for (const std::size_t fds : {0U, 1U, 2U, 7U, 32U}) Park(1, 7, fds);
   EXPECT_TRUE(sandboxes_.at(1).parked.empty());
   Park(1, 7, 3);
-  Park(1, 8, 4);
+  Park(1, 8, 6);
   ASSERT_EQ(sandboxes_.at(1).parked.size(), 2U);
   EXPECT_EQ(sandboxes_.at(1).parked.at(7).fds.size(), 3U);
-  EXPECT_EQ(sandboxes_.at(1).parked.at(8).fds.size(), 4U);
+  EXPECT_EQ(sandboxes_.at(1).parked.at(8).fds.size(), 6U);
   Park(2, 7, 3);
   EXPECT_EQ(sandboxes_.size(), 1U) << "a sandbox there is none";
 }
