@@ -38,7 +38,7 @@ Result<Answer> StartCommand(const Node& node, const Request& request) {
   CAISSON_TRY(const StartRequest start, ReadStart(request.body));
   CAISSON_TRY(service::CommandInfo info, node.service.StartCommand(request.caller, request.sandbox, start.command));
   if (start.run == Run::kAndWait) {
-    return std::make_unique<CommandEnd>(node.service, request.caller, std::move(info));
+    return std::make_shared<CommandEnd>(node.service, request.caller, std::move(info));
   }
   Reply reply = JsonReply(201, CommandObject(info));
   reply.fields.emplace_back("Location", "/v1/sandboxes/" + info.sandbox.text() + "/commands/" + info.id);

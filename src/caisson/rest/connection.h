@@ -61,8 +61,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // connection_answer.cc: calling and answering
   Awaitable<Next> Answer(Admitted& admitted, BodyShare& share, Next next);
-  Awaitable<Result<rest::Answer>> Handle(const Admitted& admitted, const std::string& key);
-  Awaitable<std::optional<Reply>> AwaitPending(PendingReply& pending, const std::string& key);
+  // What a request waits for once its handler has returned.
+  struct Awaited {
+    std::weak_ptr<PendingReply> pending;
+    Status begun;
+    std::shared_ptr<const Result<Reply>> reply;  // used on the thread of connections only
+  };
+  Awaitable<Result<rest::Answer>> Handle(const Admitted& admitted, const std::string& key,
+                                         const std::shared_ptr<Awaited>& awaited);
+  Awaitable<std::optional<Reply>> AwaitPending(PendingReply& pending, const Awaited& awaited, const std::string& key);
+  std::function<void()> ReplyInto(const std::shared_ptr<Awaited>& awaited);
   Awaitable<Next> SendReply(const Reply& reply, Admitted::Want want, Next next);
   Awaitable<Next> SendStream(StreamReply& reply, const std::string& key, Admitted::Want want, Next next);
   Awaitable<bool> SendPieces(StreamReply& reply, const std::string& key);

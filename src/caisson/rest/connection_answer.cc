@@ -26,7 +26,8 @@ std::string KeyOf(const Request& request) {
 
 Awaitable<Connection::Next> Connection::Answer(Admitted& admitted, BodyShare& share, Next next) {
   const std::string key = KeyOf(admitted.request);
-  Result<rest::Answer> answer = co_await Handle(admitted, key);
+  const auto awaited = std::make_shared<Awaited>();
+  Result<rest::Answer> answer = co_await Handle(admitted, key, awaited);
   // The answer may take hours, and has no use for the body.
   admitted.request.body = std::string();
   share.Release();
@@ -35,17 +36,44 @@ Awaitable<Connection::Next> Connection::Answer(Admitted& admitted, BodyShare& sh
   if (StreamReply* stream = std::get_if<StreamReply>(&*answer)) {
     co_return co_await SendStream(*stream, key, admitted.want, next);
   }
-  const std::optional<Reply> reply = co_await AwaitPending(*std::get<std::unique_ptr<PendingReply>>(*answer), key);
+  PendingReply& pending = *std::get<std::shared_ptr<PendingReply>>(*answer);
+  const std::optional<Reply> reply = co_await AwaitPending(pending, *awaited, key);
   if (!reply) co_return Next::kClose;
   co_return co_await SendReply(*reply, admitted.want, next);
 }
 
-Awaitable<Result<rest::Answer>> Connection::Handle(const Admitted& admitted, const std::string& key) {
+Awaitable<Result<rest::Answer>> Connection::Handle(const Admitted& admitted, const std::string& key,
+                                                   const std::shared_ptr<Awaited>& awaited) {
+  const std::function<void()> ready = ReplyInto(awaited);
   const std::function<Result<rest::Answer>()> handle = [&] {
-    return admitted.route->handler(core_.node, admitted.request);
+    Result<rest::Answer> answer = admitted.route->handler(core_.node, admitted.request);
+    const auto* pending = answer ? std::get_if<std::shared_ptr<PendingReply>>(&*answer) : nullptr;
+    if (pending == nullptr) return answer;
+    // At once: each turn of another thread delays the answer.
+    awaited->pending = *pending;
+    awaited->begun = (*pending)->Await(ready);
+    return answer;
   };
   if (admitted.route->where == Where::kHere) co_return handle();
   co_return co_await Call<rest::Answer>(core_.calls, key, handle);
+}
+
+std::function<void()> Connection::ReplyInto(const std::shared_ptr<Awaited>& awaited) {
+  return [weak = weak_from_this(), mailbox = core_.mailbox, awaited] {
+    const std::shared_ptr<PendingReply> pending = awaited->pending.lock();
+    if (pending == nullptr) return;  // its client has gone
+    std::shared_ptr<const Result<Reply>> reply;
+    try {
+      reply = std::make_shared<const Result<Reply>>(pending->Take());
+    } catch (const std::exception& failure) {
+      reply = std::make_shared<const Result<Reply>>(
+          Fail(Error(Code::kInternal, "making the answer failed").Because(failure.what())));
+    }
+    mailbox->Post([weak, awaited, reply = std::move(reply)] {
+      awaited->reply = reply;
+      if (const std::shared_ptr<Connection> self = weak.lock()) self->Wake();
+    });
+  };
 }
 
 std::function<void()> Connection::NoticeInto(const std::shared_ptr<bool>& ready) {
@@ -57,27 +85,23 @@ std::function<void()> Connection::NoticeInto(const std::shared_ptr<bool>& ready)
   };
 }
 
-Awaitable<std::optional<Reply>> Connection::AwaitPending(PendingReply& pending, const std::string& key) {
-  const auto ready = std::make_shared<bool>(false);
-  const std::function<Status()> begin = [&] { return pending.Await(NoticeInto(ready)); };
+Awaitable<std::optional<Reply>> Connection::AwaitPending(PendingReply& pending, const Awaited& awaited,
+                                                         const std::string& key) {
   Watch();
-  const Status begun = co_await Call<void>(core_.follow_ups, key, begin);
-  while (begun && !*ready && !gone_) (void)co_await AwaitWake(kLong);
-  if (!*ready) {
+  while (awaited.begun && awaited.reply == nullptr && !gone_) (void)co_await AwaitWake(kLong);
+  if (awaited.reply == nullptr) {
     const std::function<Status()> abandon = [&]() -> Status {
       pending.Abandon();
       return {};
     };
     (void)co_await Call<void>(core_.follow_ups, key, abandon);
     co_await EndWatch();
-    if (begun) co_return std::nullopt;
-    co_return Problem(begun.error());
+    if (awaited.begun) co_return std::nullopt;
+    co_return Problem(awaited.begun.error());
   }
-  const std::function<Result<Reply>()> take = [&] { return pending.Take(); };
-  Result<Reply> reply = co_await Call<Reply>(core_.follow_ups, key, take);
   co_await EndWatch();
-  if (!reply) co_return Problem(reply.error());
-  co_return std::move(*reply);
+  if (!*awaited.reply) co_return Problem(awaited.reply->error());
+  co_return **awaited.reply;
 }
 
 Awaitable<Connection::Next> Connection::SendReply(const Reply& reply, Admitted::Want want, Next next) {

@@ -35,7 +35,7 @@ class PendingReply {
   virtual ~PendingReply() = default;
   // Calls `ready` once, from any thread and perhaps at once or after this object is gone. A worker calls this.
   virtual Status Await(std::function<void()> ready) = 0;
-  // The answer, after `ready`. A worker calls this.
+  // The answer. Whoever calls `ready` calls this then, so that nobody has to be woken for it.
   virtual Result<Reply> Take() = 0;
   // Instead of Take: the client has gone. A worker calls this.
   virtual void Abandon() = 0;
@@ -67,7 +67,7 @@ struct StreamReply {
   std::unique_ptr<StreamSource> source;
 };
 
-using Answer = std::variant<Reply, std::unique_ptr<PendingReply>, StreamReply>;
+using Answer = std::variant<Reply, std::shared_ptr<PendingReply>, StreamReply>;
 
 // The words of a status. Source: RFC 9110, 15.
 std::string_view ReasonPhrase(int status);

@@ -112,7 +112,6 @@ Result<std::vector<CommandSeats::Seat>> SandboxOwner::AdmitCommand() {
 Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const CommandRequest& request) {
   CAISSON_TRY(const std::shared_lock lock, Enter());
   const ActivityMark mark(*this);
-  ForgetEnded();
   CAISSON_TRY(auto seats, AdmitCommand());
   const sandbox::CommandSpec spec = SpecOf(request);
   CAISSON_CHECK_OK(sandbox::Sandbox::Check(spec));
@@ -141,6 +140,8 @@ Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const Comma
   } else {
     command->Set(std::move(started->command));
   }
+  // Only now: the command runs meanwhile.
+  ForgetEnded();
   return InfoOf(record);
 }
 

@@ -48,7 +48,10 @@ Code CodeOfConstraint(int result) {
 Connection::Connection(os::Fd folder, std::unique_ptr<FolderVfs> vfs)
     : folder_(std::move(folder)), path_(os::PathOf(folder_) + "/" + kDatabaseName), vfs_(std::move(vfs)) {}
 
-Connection::~Connection() { sqlite3_close(database_); }
+Connection::~Connection() {
+  for (Statement* statement : {&begin_, &commit_, &roll_back_}) *statement = Statement();
+  sqlite3_close(database_);
+}
 
 Result<std::unique_ptr<Connection>> Connection::Open(const os::Fd& folder, const ConnectionOptions& options) {
   CAISSON_TRY(os::Fd own, folder.Duplicate());
@@ -93,7 +96,11 @@ Status Connection::Configure(const ConnectionOptions& options) {
   for (const char* setting : kSettings) CAISSON_CHECK_OK(Execute(setting));
   CAISSON_TRY(const std::int64_t page_size, Number("PRAGMA page_size"));
   const auto pages = static_cast<std::int64_t>(options.size_limit.value) / page_size;
-  return Execute("PRAGMA max_page_count = " + std::to_string(pages));
+  CAISSON_CHECK_OK(Execute("PRAGMA max_page_count = " + std::to_string(pages)));
+  CAISSON_TRY(begin_, Prepare("BEGIN IMMEDIATE"));
+  CAISSON_TRY(commit_, Prepare("COMMIT"));
+  CAISSON_TRY(roll_back_, Prepare("ROLLBACK"));
+  return {};
 }
 
 Status Connection::Check(std::initializer_list<const char*> tables) {
@@ -197,19 +204,19 @@ Error Connection::Failure(int result, std::string_view doing) const {
 }
 
 Result<Transaction> Transaction::Begin(Connection& connection) {
-  CAISSON_CHECK_OK(connection.Execute("BEGIN IMMEDIATE"));
+  CAISSON_CHECK_OK(Query(connection.begin_).Run());
   return Transaction(connection);
 }
 
 Status Transaction::Commit() {
-  CAISSON_CHECK_OK(connection_->Execute("COMMIT"));
+  CAISSON_CHECK_OK(Query(connection_->commit_).Run());
   connection_ = nullptr;
   return {};
 }
 
 Transaction::~Transaction() {
   // Some failures have undone it already.
-  if (connection_ != nullptr && connection_->in_transaction()) (void)connection_->Execute("ROLLBACK");
+  if (connection_ != nullptr && connection_->in_transaction()) (void)Query(connection_->roll_back_).Run();
 }
 
 }  // namespace caisson::state

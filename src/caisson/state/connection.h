@@ -53,6 +53,7 @@ class Connection {
   const std::string& path() const { return path_; }
 
  private:
+  friend class Transaction;
   Connection(os::Fd folder, std::unique_ptr<FolderVfs> vfs);
   Status Configure(const ConnectionOptions& options);
   Status CheckWith(const std::string& pragma) const;
@@ -61,6 +62,10 @@ class Connection {
   std::string path_;
   std::unique_ptr<FolderVfs> vfs_;
   sqlite3* database_ = nullptr;
+  // Of Transaction; compiled once, like every statement that runs often.
+  Statement begin_;
+  Statement commit_;
+  Statement roll_back_;
 };
 
 // All that is done between Begin and Commit, or nothing: one that ends without Commit is undone. One at a time.
