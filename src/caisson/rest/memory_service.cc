@@ -339,16 +339,25 @@ Status MemoryService::AwaitEnd(const Caller& caller, std::string_view sandbox, s
 
 Result<std::size_t> MemoryService::WriteInput(const Caller& caller, std::string_view sandbox, std::string_view command,
                                               std::string_view bytes) {
-  std::unique_lock lock(shared_->mutex);
-  CAISSON_TRY(const auto found, FindCommand(caller, sandbox, command, lock));
-  if (!found->input_open) return Fail(Error(Code::kConflict, "no input is open"));
-  found->input += bytes;
+  Calls calls;
+  {
+    std::unique_lock lock(shared_->mutex);
+    CAISSON_TRY(const auto found, FindCommand(caller, sandbox, command, lock));
+    if (!found->input_open) return Fail(Error(Code::kConflict, "no input is open"));
+    found->input += bytes;
+    if (found->info.argv.front() == "head") {
+      found->input_open = false;
+      EndLocked(*found, sandbox::Exited{0}, calls);
+    }
+  }
+  Run(calls);
   return bytes.size();
 }
 
 Status MemoryService::CloseInput(const Caller& caller, std::string_view sandbox, std::string_view command) {
   std::unique_lock lock(shared_->mutex);
   CAISSON_TRY(const auto found, FindCommand(caller, sandbox, command, lock));
+  if (!found->input_open) return Fail(Error(Code::kConflict, "no input is open"));
   found->input_open = false;
   return {};
 }

@@ -13,7 +13,8 @@
 namespace caisson::rest {
 
 // A service for tests of the protocol: sandboxes are entries of a map, and a command does what the test says. A command
-// `echo TEXT` prints it and ends; every other one runs until the test, a signal or a cancel ends it. Thread-safe.
+// `echo TEXT` prints it and ends, `head` ends with its first input; every other one runs until the test, a signal or a
+// cancel ends it. Thread-safe.
 class MemoryService final : public service::Service {
  public:
   MemoryService();

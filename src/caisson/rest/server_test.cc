@@ -135,6 +135,20 @@ TEST_F(RestServer, HandlesBackgroundCommands) {
   EXPECT_EQ(Body(cancelled)["outcome"], "cancelled");
 }
 
+TEST_F(RestServer, ClosesTheInputOfACommandThatEndsWithWhatItIsGiven) {
+  Start();
+  service_.AddSandbox("one");
+  Client client = Connect();
+  const Received begun = client.Ask(
+      JsonRequest("POST", "/v1/sandboxes/one/commands", R"({"argv":["head"],"input":"open","background":true})"));
+  const std::string at = "/v1/sandboxes/one/commands/" + Text(Body(begun)["id"]) + "/input?close=true";
+  const std::string octets = "Content-Type: application/octet-stream\r\n";
+  const Received given = client.Ask(RequestText("POST", at, octets, "line"));
+  EXPECT_EQ(given.status, 200) << given.body;
+  EXPECT_EQ(given.body, "{\"accepted_bytes\":4}\n");
+  EXPECT_EQ(client.Ask(RequestText("POST", at, octets, "")).status, 409) << "it has ended";
+}
+
 TEST_F(RestServer, MovesFiles) {
   Start();
   service_.AddSandbox("one");
