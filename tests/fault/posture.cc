@@ -110,16 +110,21 @@ void AddCgroups(pid_t pid, std::string& text) {
   }
 }
 
+// Of one that ends, field after field is gone.
+bool Ends(pid_t pid) { return support::StatusField(ReadFile(ProcPath(pid, "status")), "Umask").empty(); }
+
 }  // namespace
 
-std::string ReadPosture(pid_t command, pid_t guest) {
+std::optional<std::string> ReadPosture(pid_t command, pid_t guest) {
   std::string text;
   AddStatus(command, "command", text);
   AddStatus(guest, "guest", text);
   AddMounts(command, text);
   AddDescriptors(command, text);
   AddCgroups(command, text);
-  return text + ReadFile(ProcPath(command, "limits"));
+  text += ReadFile(ProcPath(command, "limits"));
+  if (Ends(command) || Ends(guest)) return std::nullopt;
+  return text;
 }
 
 }  // namespace caisson::fault

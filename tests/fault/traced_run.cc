@@ -188,7 +188,8 @@ class Tracer {
     Tracee& tracee = tracees_[pid];
     if (tracee.role != "command") return;
     tracee.by_call = false;
-    if (!run_.posture) run_.posture = ReadPosture(pid, guest_) + protections_;
+    if (run_.posture) return;
+    if (auto posture = ReadPosture(pid, guest_)) run_.posture = *std::move(posture) + protections_;
   }
 
   void HandleCall(pid_t pid) {
