@@ -139,13 +139,21 @@ class Node:
         return found
 
     def launcher(self):
-        """The one whose parent is none of them."""
-        pids = {pid for pid, comm in self.processes() if comm.startswith("caisson-launch")}
-        (pid,) = [pid for pid in pids if int(status_field(pid, "PPid")[0]) not in pids]
-        return pid
+        return self.first("caisson-launche")
 
     def storage(self):
-        (pid,) = [pid for pid, comm in self.processes() if comm == "caisson-storage"]
+        return self.first("caisson-storage")
+
+    def first(self, name):
+        """The process of this name whose parent has another; what it forks lives for a moment only."""
+        parents = {}
+        for pid, comm in self.processes():
+            if comm == name:
+                try:
+                    parents[pid] = int(status_field(pid, "PPid")[0])
+                except OSError:
+                    continue
+        (pid,) = [pid for pid, parent in parents.items() if parent not in parents]
         return pid
 
     def guests(self):
