@@ -43,6 +43,8 @@ void NodeService::Watch() {
     RecordChanges();
     events_.TellAgain();
     JoinAttended();
+    // What fails now is tried again, and by a commit.
+    (void)node_.database.ShortenLog();
     if (Clock::now() < forget_at) continue;
     forget_at = Clock::now() + kForgetEvery;
     ForgetOld();

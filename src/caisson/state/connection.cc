@@ -15,11 +15,15 @@ constexpr int kLargestValue = 32 << 20;
 // A file up to here is read within a moment.
 constexpr std::int64_t kSmallFile = 8 << 20;
 
+// Pages in the log.
+constexpr int kMuchLog = 500;
+constexpr int kMostLog = 1500;
+
 constexpr const char* kSettings[] = {
     // The index of the log is then memory of this process, not a shared mapping that another could cut short.
-    "PRAGMA locking_mode = EXCLUSIVE",     "PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 1000",
-    "PRAGMA journal_size_limit = 4194304", "PRAGMA cache_size = -1024",   "PRAGMA mmap_size = 0",
-    "PRAGMA temp_store = MEMORY",          "PRAGMA secure_delete = FAST", "PRAGMA cell_size_check = ON",
+    "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA synchronous = NORMAL", "PRAGMA journal_size_limit = 4194304",
+    "PRAGMA cache_size = -1024",       "PRAGMA mmap_size = 0",        "PRAGMA temp_store = MEMORY",
+    "PRAGMA secure_delete = FAST",     "PRAGMA cell_size_check = ON",
 };
 
 bool IsFullDisk(int errno_value) { return errno_value == ENOSPC || errno_value == EDQUOT; }
@@ -92,6 +96,7 @@ Status Connection::Configure(const ConnectionOptions& options) {
   }
   sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, kLargestValue);
   sqlite3_limit(database_, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_wal_hook(database_, AfterCommit, this);
   sqlite3_busy_timeout(database_, static_cast<int>(options.busy_wait.count()));
   for (const char* setting : kSettings) CAISSON_CHECK_OK(Execute(setting));
   CAISSON_TRY(const std::int64_t page_size, Number("PRAGMA page_size"));
@@ -126,6 +131,23 @@ Status Connection::Adopt() {
   }
   const int result = sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   if (result != SQLITE_OK) return Fail(Failure(result, "cannot configure the database"));
+  return {};
+}
+
+int Connection::AfterCommit(void* connection, sqlite3* database, const char* name, int log_pages) {
+  Connection& self = *static_cast<Connection*>(connection);
+  self.log_pages_ = log_pages;
+  // What cannot be done now is done after another commit.
+  if (log_pages >= kMostLog)
+    (void)sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  return SQLITE_OK;
+}
+
+Status Connection::ShortenLog() {
+  if (log_pages_ < kMuchLog) return {};
+  const int result = sqlite3_wal_checkpoint_v2(database_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (result != SQLITE_OK) return Fail(Failure(result, "cannot empty the log of"));
+  log_pages_ = 0;
   return {};
 }
 

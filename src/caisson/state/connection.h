@@ -38,6 +38,10 @@ class Connection {
   // Takes the file for ours: from now on commits go to a log, which the end of the connection empties into the file.
   Status Adopt();
 
+  // Moves what the log holds into the file, if that is much: for whom nobody waits, since it takes as long as the disk
+  // does. Otherwise a commit does it, when the log holds three times as much.
+  Status ShortenLog();
+
   Result<Statement> Prepare(std::string_view sql) const;
   // Runs statements that give no rows; the text is a constant of the program.
   Status Execute(const std::string& sql);
@@ -57,11 +61,13 @@ class Connection {
   Connection(os::Fd folder, std::unique_ptr<FolderVfs> vfs);
   Status Configure(const ConnectionOptions& options);
   Status CheckWith(const std::string& pragma) const;
+  static int AfterCommit(void* connection, sqlite3* database, const char* name, int log_pages);
 
   os::Fd folder_;  // SQLite reaches it by its number
   std::string path_;
   std::unique_ptr<FolderVfs> vfs_;
   sqlite3* database_ = nullptr;
+  int log_pages_ = 0;
   // Of Transaction; compiled once, like every statement that runs often.
   Statement begin_;
   Statement commit_;

@@ -91,6 +91,11 @@ Result<std::uint64_t> Database::ForgetDeletedSandboxes(const Retention& retentio
   return Write([&] { return sandboxes_.ForgetDeleted(retention); });
 }
 
+Status Database::ShortenLog() {
+  const std::lock_guard lock(mutex_);
+  return connection_->ShortenLog();
+}
+
 Result<std::uint64_t> Database::InsertCommand(const CommandRecord& record, std::string_view sandbox_state) {
   return Write([&]() -> Result<std::uint64_t> {
     CommandRecord numbered = record;

@@ -69,6 +69,9 @@ class Database {
   // How many deleted ones were forgotten, with their commands.
   Result<std::uint64_t> ForgetDeletedSandboxes(const Retention& retention);
 
+  // As Connection::ShortenLog.
+  Status ShortenLog();
+
   // ---- commands
 
   // Gives the command its sandbox's next step, whatever `record.step` says, and returns it. The sandbox's state must be

@@ -79,6 +79,27 @@ TEST(Durability, TheLogStaysSmall) {
   EXPECT_LT(largest, 8U << 20U);
 }
 
+TEST(Durability, ALongLogIsEmptiedWhenAskedFor) {
+  const DataFolder folder;
+  const auto database = folder.Open();
+  const SandboxId sandbox = AddSandbox(*database);
+  const auto commands_in_the_file = [&] {
+    const DataFolder other;
+    std::filesystem::copy_file(folder.Path("caisson.db"), other.Path("caisson.db"));
+    auto alone = Database::Open(other.fd(), {});
+    if (!alone || !(*alone)->GetSandbox(sandbox)) return std::size_t{0};
+    return (*alone)->ListCommands(sandbox, {})->size();
+  };
+  EXPECT_TRUE(database->ShortenLog());
+  EXPECT_EQ(commands_in_the_file(), 0U) << "it is short";
+  for (int i = 0; i < 150; ++i) {
+    ASSERT_TRUE(database->InsertCommand(SomeCommand(sandbox, "cm_" + std::to_string(i)), "running"));
+  }
+  EXPECT_EQ(commands_in_the_file(), 0U);
+  EXPECT_TRUE(database->ShortenLog());
+  EXPECT_EQ(commands_in_the_file(), 150U);
+}
+
 TEST(Threads, ShareOneDatabase) {
   const DataFolder folder;
   const auto database = folder.Open();
