@@ -36,7 +36,7 @@ SCHEMA_WORDS = {
     "$ref", "type", "enum", "const", "description", "default", "examples", "format", "pattern", "minLength", "maxLength",
     "minimum", "maximum", "minItems", "maxItems", "uniqueItems", "items", "prefixItems", "properties", "required",
     "additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties", "oneOf", "anyOf", "not",
-    "contentEncoding", "x-max-bytes",
+    "contentEncoding", "x-max-bytes", "if", "then",
 }
 EVERY_OPERATION_HAS = {"400", "403", "408", "414", "417", "421", "429", "431", "500", "503", "505"}
 OPERATION_OF_A_CALLER_HAS = {"401"}
