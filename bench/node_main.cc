@@ -186,29 +186,33 @@ void MeasureLatency(sandbox::Sandboxes& engine, client::Http& http, int rounds) 
   Judge("true in a running one: REST over the engine", P50(rest_exec) - P50(engine_exec), 1, true, "ms");
 }
 
+void DeleteAll(client::Http& http, const std::vector<std::string>& all) {
+  for (const std::string& one : all) Delete(http, one);
+}
+
+// How many sandboxes are made in a second, one after the other and at once.
 void MeasureCrowd(const Daemon& daemon, client::Http& http) {
-  const auto one = [](client::Http& connection) {
-    const std::string made = Create(connection);
-    RunTrue(connection, made);
-    return made;
-  };
-  constexpr int kSerial = 40;
+  constexpr std::size_t kSerial = 40;
+  std::vector<std::string> made(kSerial);
   const auto serial_start = Clock::now();
-  for (int i = 0; i < kSerial; ++i) Delete(http, one(http));
+  for (std::string& one : made) one = Create(http);
   const double serial = kSerial / (Ms(Clock::now() - serial_start) / 1000);
+  DeleteAll(http, made);
   const double cores = std::thread::hardware_concurrency();
   std::printf("serial: %.0f a second\n", serial);
-  for (const int crowd : {16, 50, 200}) {
+  for (const std::size_t crowd : {16, 50, 200}) {
+    made.assign(crowd, {});
     std::vector<std::thread> threads;
     const auto start = Clock::now();
-    for (int i = 0; i < crowd; ++i) {
+    for (std::string& one : made) {
       threads.emplace_back([&] {
         client::Http own = daemon.Connect();
-        Delete(own, one(own));
+        one = Create(own);
       });
     }
     for (std::thread& thread : threads) thread.join();
-    const double rate = crowd / (Ms(Clock::now() - start) / 1000);
+    const double rate = static_cast<double>(crowd) / (Ms(Clock::now() - start) / 1000);
+    DeleteAll(http, made);
     const std::string name = std::to_string(crowd) + " at once: rate / (cores x serial)";
     Judge(name.c_str(), rate / (cores * serial), 0.8, false, "x");
   }

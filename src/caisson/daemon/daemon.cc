@@ -1,5 +1,6 @@
 #include "caisson/daemon/daemon.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -142,6 +143,9 @@ Result<std::string> Serve(const Options& options, const std::string& program_dir
 }  // namespace
 
 int RunDaemon(const std::vector<std::string>& arguments, const std::string& program_directory) {
+  // The C library gives each thread an arena, which keeps what a large answer once took: with 16 workers three quarters
+  // of the memory.
+  mallopt(M_ARENA_MAX, 2);
   const auto options = ReadOptions(arguments);
   if (!options) return Say(options.error(), kUsage);
   const auto why = Serve(*options, program_directory);
