@@ -200,7 +200,7 @@ void MeasureCrowd(const Daemon& daemon, client::Http& http) {
   DeleteAll(http, made);
   const double cores = std::thread::hardware_concurrency();
   std::printf("serial: %.0f a second\n", serial);
-  for (const std::size_t crowd : {16, 50, 200}) {
+  for (const std::size_t crowd : std::array<std::size_t, 3>{16, 50, 200}) {
     made.assign(crowd, {});
     std::vector<std::thread> threads;
     const auto start = Clock::now();
