@@ -93,10 +93,10 @@ Result<Answer> WriteInput(const Node& node, const Request& request) {
     CAISSON_TRY(accepted, node.service.WriteInput(request.caller, request.sandbox, request.command, request.body));
   }
   if (close && accepted == request.body.size()) {
-    Status closed = node.service.CloseInput(request.caller, request.sandbox, request.command);
+    const Status closed = node.service.CloseInput(request.caller, request.sandbox, request.command);
     // With what it was given it may have ended already: then nothing is open any more.
-    const bool has_ended = !closed && closed.error().code() == Code::kConflict && accepted > 0;
-    if (!has_ended) CAISSON_CHECK_OK(std::move(closed));
+    const bool may_be_closed = accepted > 0;
+    if (!closed && !(may_be_closed && closed.error().code() == Code::kConflict)) return Fail(closed.error());
   }
   return JsonReply(200, boost::json::object{{"accepted_bytes", accepted}});
 }

@@ -67,8 +67,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Status begun;
     std::shared_ptr<const Result<Reply>> reply;  // used on the thread of connections only
   };
+  // `awaited`: set when the answer is a PendingReply, which is awaited then.
   Awaitable<Result<rest::Answer>> Handle(const Admitted& admitted, const std::string& key,
-                                         const std::shared_ptr<Awaited>& awaited);
+                                         std::shared_ptr<const Awaited>& awaited);
   Awaitable<std::optional<Reply>> AwaitPending(PendingReply& pending, const Awaited& awaited, const std::string& key);
   std::function<void()> ReplyInto(const std::shared_ptr<Awaited>& awaited);
   Awaitable<Next> SendReply(const Reply& reply, Admitted::Want want, Next next);
@@ -112,8 +113,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string ahead_;
 };
 
-// Runs `work` on a worker. What it throws becomes kInternal. A new call that waits too long for its worker is
-// withdrawn.
+// What `work` throws becomes kInternal.
+template <typename T>
+Result<T> Caught(const std::function<Result<T>()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& failure) {
+    return Fail(Error(Code::kInternal, "the call failed").Because(failure.what()));
+  }
+}
+
+// Runs `work` on a worker, and catches what it throws. A new call that waits too long for its worker is withdrawn.
 template <typename T>
 Awaitable<Result<T>> Connection::Call(Workers& workers, std::string key, std::function<Result<T>()> work) {
   std::optional<Result<T>> result;
@@ -121,11 +131,7 @@ Awaitable<Result<T>> Connection::Call(Workers& workers, std::string key, std::fu
   const std::shared_ptr<Mailbox> mailbox = core_.mailbox;
   // `this` outlives the call: this coroutine, which owns it, waits for the end.
   const auto ticket = workers.Submit(std::move(key), [this, mailbox, &result, &work] {
-    try {
-      result = work();
-    } catch (const std::exception& failure) {
-      result = Fail(Error(Code::kInternal, "the call failed").Because(failure.what()));
-    }
+    result = Caught(work);
     mailbox->Post([this] {
       work_done_ = true;
       work_.cancel();

@@ -26,7 +26,7 @@ std::string KeyOf(const Request& request) {
 
 Awaitable<Connection::Next> Connection::Answer(Admitted& admitted, BodyShare& share, Next next) {
   const std::string key = KeyOf(admitted.request);
-  const auto awaited = std::make_shared<Awaited>();
+  std::shared_ptr<const Awaited> awaited;
   Result<rest::Answer> answer = co_await Handle(admitted, key, awaited);
   // The answer may take hours, and has no use for the body.
   admitted.request.body = std::string();
@@ -43,15 +43,15 @@ Awaitable<Connection::Next> Connection::Answer(Admitted& admitted, BodyShare& sh
 }
 
 Awaitable<Result<rest::Answer>> Connection::Handle(const Admitted& admitted, const std::string& key,
-                                                   const std::shared_ptr<Awaited>& awaited) {
-  const std::function<void()> ready = ReplyInto(awaited);
+                                                   std::shared_ptr<const Awaited>& awaited) {
   const std::function<Result<rest::Answer>()> handle = [&] {
     Result<rest::Answer> answer = admitted.route->handler(core_.node, admitted.request);
     const auto* pending = answer ? std::get_if<std::shared_ptr<PendingReply>>(&*answer) : nullptr;
     if (pending == nullptr) return answer;
     // At once: each turn of another thread delays the answer.
-    awaited->pending = *pending;
-    awaited->begun = (*pending)->Await(ready);
+    const auto begins = std::make_shared<Awaited>(Awaited{.pending = *pending, .begun = {}, .reply = nullptr});
+    awaited = begins;
+    begins->begun = (*pending)->Await(ReplyInto(begins));
     return answer;
   };
   if (admitted.route->where == Where::kHere) co_return handle();
@@ -62,14 +62,8 @@ std::function<void()> Connection::ReplyInto(const std::shared_ptr<Awaited>& awai
   return [weak = weak_from_this(), mailbox = core_.mailbox, awaited] {
     const std::shared_ptr<PendingReply> pending = awaited->pending.lock();
     if (pending == nullptr) return;  // its client has gone
-    std::shared_ptr<const Result<Reply>> reply;
-    try {
-      reply = std::make_shared<const Result<Reply>>(pending->Take());
-    } catch (const std::exception& failure) {
-      reply = std::make_shared<const Result<Reply>>(
-          Fail(Error(Code::kInternal, "making the answer failed").Because(failure.what())));
-    }
-    mailbox->Post([weak, awaited, reply = std::move(reply)] {
+    const auto reply = std::make_shared<const Result<Reply>>(Caught<Reply>([&] { return pending->Take(); }));
+    mailbox->Post([weak, awaited, reply] {
       awaited->reply = reply;
       if (const std::shared_ptr<Connection> self = weak.lock()) self->Wake();
     });

@@ -104,24 +104,30 @@ TEST_F(RestServer, CancelsACommandWhoseClientHasGone) {
   EXPECT_TRUE(AwaitConnections(0));
 }
 
+// A command of sandbox `one` in the background, with an open input.
+Received Begin(Client& client, const std::string& program) {
+  return client.Ask(JsonRequest("POST", "/v1/sandboxes/one/commands",
+                                R"({"argv":[")" + program + R"("],"input":"open","background":true})"));
+}
+
+constexpr const char* kOctets = "Content-Type: application/octet-stream\r\n";
+
 TEST_F(RestServer, HandlesBackgroundCommands) {
   Start();
   service_.AddSandbox("one");
   Client client = Connect();
-  const Received begun = client.Ask(
-      JsonRequest("POST", "/v1/sandboxes/one/commands", R"({"argv":["cat"],"input":"open","background":true})"));
+  const Received begun = Begin(client, "cat");
   ASSERT_EQ(begun.status, 201) << begun.body;
   const std::string id = Text(Body(begun)["id"]);
   const std::string at = "/v1/sandboxes/one/commands/" + id;
   EXPECT_TRUE(begun.fields.at("location").ends_with("/commands/" + id));
   EXPECT_EQ(Body(begun)["state"], "running");
   EXPECT_TRUE(Body(client.Ask(RequestText("GET", at)))["result"].is_null());
-  const std::string octets = "Content-Type: application/octet-stream\r\n";
-  EXPECT_EQ(client.Ask(RequestText("POST", at + "/input", octets, std::string("a\0b", 3))).body,
+  EXPECT_EQ(client.Ask(RequestText("POST", at + "/input", kOctets, std::string("a\0b", 3))).body,
             "{\"accepted_bytes\":3}\n");
-  EXPECT_EQ(client.Ask(RequestText("POST", at + "/input?close=true", octets, "c")).body, "{\"accepted_bytes\":1}\n");
+  EXPECT_EQ(client.Ask(RequestText("POST", at + "/input?close=true", kOctets, "c")).body, "{\"accepted_bytes\":1}\n");
   EXPECT_EQ(service_.InputOf(id), std::string("a\0bc<end>", 9));
-  EXPECT_EQ(client.Ask(RequestText("POST", at + "/input", octets, "d")).status, 409);
+  EXPECT_EQ(client.Ask(RequestText("POST", at + "/input", kOctets, "d")).status, 409);
   EXPECT_EQ(client.Ask(JsonRequest("POST", at + "/signal", R"({"signal":"SIGTERM"})")).status, 204);
   const Received ended = client.Ask(RequestText("GET", at));
   EXPECT_EQ(Body(ended)["state"], "ended");
@@ -139,29 +145,27 @@ TEST_F(RestServer, ClosesTheInputOfACommandThatEndsWithWhatItIsGiven) {
   Start();
   service_.AddSandbox("one");
   Client client = Connect();
-  const Received begun = client.Ask(
-      JsonRequest("POST", "/v1/sandboxes/one/commands", R"({"argv":["head"],"input":"open","background":true})"));
-  const std::string at = "/v1/sandboxes/one/commands/" + Text(Body(begun)["id"]) + "/input?close=true";
-  const std::string octets = "Content-Type: application/octet-stream\r\n";
-  const Received given = client.Ask(RequestText("POST", at, octets, "line"));
+  const std::string id = Text(Body(Begin(client, "head"))["id"]);
+  const std::string at = "/v1/sandboxes/one/commands/" + id + "/input?close=true";
+  const Received given = client.Ask(RequestText("POST", at, kOctets, "line"));
   EXPECT_EQ(given.status, 200) << given.body;
   EXPECT_EQ(given.body, "{\"accepted_bytes\":4}\n");
-  EXPECT_EQ(client.Ask(RequestText("POST", at, octets, "")).status, 409) << "it has ended";
+  EXPECT_EQ(client.Ask(RequestText("POST", at, kOctets, "")).status, 409) << "it has ended";
 }
 
 TEST_F(RestServer, MovesFiles) {
   Start();
   service_.AddSandbox("one");
   Client client = Connect();
-  const std::string octets = "Content-Type: application/octet-stream\r\n";
   const std::string at = "/v1/sandboxes/one/files/home/agent/a%20b";
-  EXPECT_EQ(client.Ask(RequestText("PUT", at, octets, "0123456789")).body, "{\"wrote\":\"created\"}\n");
-  EXPECT_EQ(client
-                .Ask(RequestText("PUT", at + "?if_exists=append", octets + "Transfer-Encoding: chunked\r\n") +
-                     "3\r\nabc\r\n0\r\n\r\n")
-                .body,
-            "{\"wrote\":\"appended\"}\n");
-  EXPECT_EQ(client.Ask(RequestText("PUT", at + "?if_exists=fail", octets, "x")).status, 409);
+  EXPECT_EQ(client.Ask(RequestText("PUT", at, kOctets, "0123456789")).body, "{\"wrote\":\"created\"}\n");
+  EXPECT_EQ(
+      client
+          .Ask(RequestText("PUT", at + "?if_exists=append", std::string(kOctets) + "Transfer-Encoding: chunked\r\n") +
+               "3\r\nabc\r\n0\r\n\r\n")
+          .body,
+      "{\"wrote\":\"appended\"}\n");
+  EXPECT_EQ(client.Ask(RequestText("PUT", at + "?if_exists=fail", kOctets, "x")).status, 409);
   const Received whole = client.Ask(RequestText("GET", at));
   EXPECT_EQ(whole.body, "0123456789abc");
   EXPECT_EQ(whole.fields.at("content-disposition"), "attachment");
