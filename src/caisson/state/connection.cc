@@ -134,20 +134,24 @@ Status Connection::Adopt() {
   return {};
 }
 
-int Connection::AfterCommit(void* connection, sqlite3* database, const char* name, int log_pages) {
+int Connection::AfterCommit(void* connection, sqlite3* /*database*/, const char* /*name*/, int log_pages) {
   Connection& self = *static_cast<Connection*>(connection);
   self.log_pages_ = log_pages;
   // What cannot be done now is done after another commit.
-  if (log_pages >= kMostLog)
-    (void)sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (log_pages >= kMostLog) (void)self.EmptyLog();
   return SQLITE_OK;
+}
+
+int Connection::EmptyLog() {
+  const int result = sqlite3_wal_checkpoint_v2(database_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (result == SQLITE_OK) log_pages_ = 0;
+  return result;
 }
 
 Status Connection::ShortenLog() {
   if (log_pages_ < kMuchLog) return {};
-  const int result = sqlite3_wal_checkpoint_v2(database_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  const int result = EmptyLog();
   if (result != SQLITE_OK) return Fail(Failure(result, "cannot empty the log of"));
-  log_pages_ = 0;
   return {};
 }
 

@@ -62,6 +62,7 @@ class Connection {
   Status Configure(const ConnectionOptions& options);
   Status CheckWith(const std::string& pragma) const;
   static int AfterCommit(void* connection, sqlite3* database, const char* name, int log_pages);
+  int EmptyLog();
 
   os::Fd folder_;  // SQLite reaches it by its number
   std::string path_;
