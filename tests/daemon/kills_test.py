@@ -18,6 +18,8 @@ CLIENTS = 16
 KILLS = int(os.environ.get("CAISSON_KILLS", "12"))
 # Between a client's commands. What has ended is forgotten after 10,000 others.
 PAUSE = 0.02 if KILLS < 50 else 0.3
+# Before a client asks again.
+AGAIN = 0.02
 STORAGES = ("tmpfs", "directory", "btrfs")
 
 
@@ -42,12 +44,12 @@ class Client:
                 if self.box is None:
                     self.make()
                 self.step()
-                time.sleep(PAUSE)
+                self.stop.wait(PAUSE)
             except (OSError, EOFError, http.client.HTTPException):
-                time.sleep(0.02)  # no daemon now
+                self.stop.wait(AGAIN)  # no daemon now
             except Problem as problem:
                 self.look_again(problem)
-                time.sleep(0.02)
+                self.stop.wait(AGAIN)
 
     def make(self):
         name = f"client-{self.number}-{self.made}"

@@ -225,7 +225,7 @@ Result<Reply> Http::State::ReadReply(PolledStream& stream, Parser& parser, std::
 Http::Http(Endpoint endpoint, Timeouts timeouts) : state_(std::make_unique<State>()) {
   state_->endpoint = std::move(endpoint);
   state_->timeouts = timeouts;
-  // What is read at once is what fits.
+  // No more is read at once than fits, and into a new one that is 512 bytes.
   state_->buffer.reserve(kPiece);
 }
 Http::Http(Http&&) noexcept = default;

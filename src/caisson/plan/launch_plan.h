@@ -116,12 +116,12 @@ struct DoorReply {
 // kExamineLeaf asks what the processes of a leaf do: whether one of them waits for `input`.
 // kFreeze and kThaw stop every process of a sandbox where it is, and let them go on; the reply says what they do now.
 // kPark leaves with the launcher what the next engine needs of the command in `leaf`: `parked` and the descriptors
-// [its end] [stdout] [stderr], while its input is open [stdin], and the two ends of a stage if there is one, which
-// holds what comes before what the pipe holds. Again: in place of those before. kUnpark: it is over. Neither has a
-// reply. kNextSandbox names the sandbox with the lowest slot above `slot`. kAdopt, with [the guest's end of a new
-// control socket] [the storage process's end of a new connection for changes], gives what kCreate gave, but for the
-// leaf. kNextParked gives what was parked for the lowest leaf above `leaf`, and that leaf. kFindKept asks whether the
-// files of the sandbox of the plan's id are kept in its storage, and kDiscard removes them.
+// [its end] [stdout] [stderr], while its input is open [stdin], and with a stage its two ends: what lies there comes
+// before what its stream's pipe holds. Again: in place of those before. kUnpark: it is over. Neither has a reply.
+// kNextSandbox names the sandbox with the lowest slot above `slot`. kAdopt, with [the guest's end of a new control
+// socket] [the storage process's end of a new connection for changes], gives what kCreate gave, but for the leaf.
+// kNextParked gives what was parked for the lowest leaf above `leaf`, and that leaf.
+// kFindKept asks whether the files of the sandbox of the plan's id are kept in its storage, and kDiscard removes them.
 struct LaunchRequest {
   std::uint32_t version = kLaunchVersion;
   Verb verb = Verb::kCreate;

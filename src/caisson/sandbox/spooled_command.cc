@@ -228,14 +228,15 @@ int SpooledCommand::SourceOf(std::size_t stream) const {
 }
 
 SpoolFile::Moved SpooledCommand::Take(std::size_t stream) {
-  const int source = SourceOf(stream);
-  if (IsStaged(stream) && source != stage_->reading()) {
-    const SpoolFile::Moved filled = stage_->Fill(source);
-    if (filled != SpoolFile::Moved::kSome) return filled;
+  const int pipe = state_->started.stdio[stream].get();
+  const OutputStreamKind kind = KindOf(stream);
+  if (IsStaged(stream)) {
+    const auto filled = stage_->Holds() ? SpoolFile::Moved::kSome : stage_->Fill(pipe);
+    return filled == SpoolFile::Moved::kSome ? output_->Take(kind, stage_->reading()) : filled;
   }
-  const std::uint64_t before = output_->total(KindOf(stream));
-  const SpoolFile::Moved moved = output_->Take(KindOf(stream), IsStaged(stream) ? stage_->reading() : source);
-  if (!stage_ && output_->total(KindOf(stream)) - before >= kMuch) MakeStage(stream);
+  const std::uint64_t before = output_->total(kind);
+  const SpoolFile::Moved moved = output_->Take(kind, pipe);
+  if (!stage_ && output_->total(kind) - before >= kMuch) MakeStage(stream);
   return moved;
 }
 
