@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "bench/engine_variants.h"
+#include "bench/floor.h"
 #include "bench/program.h"
 #include "bench/statistics.h"
 #include "caisson/client/commands.h"
@@ -147,61 +149,143 @@ void Judge(const char* name, double value, double limit, bool at_most, const cha
               is_met ? "met" : "MISSED");
 }
 
+// Neither of two things that are compared pays for what the one before left to be cleared away.
+void Settle() { usleep(20'000); }
+
+void Compare(const char* name, const Samples& rest, const Samples& engine, double limit) {
+  Print((std::string("engine: ") + name).c_str(), engine);
+  Print((std::string("REST: ") + name).c_str(), rest);
+  Judge((std::string(name) + ": REST over the engine").c_str(), P50(rest) - P50(engine), limit, true, "ms");
+}
+
+void RunTrue(sandbox::Sandbox& box) {
+  sandbox::CommandSpec spec;
+  spec.argv = {"/bin/true"};
+  spec.report_changes = sandbox::ReportChanges::kNo;
+  auto command = Must(box.Start(spec), "start");
+  (void)Must(command.Wait(), "wait");
+}
+
 // One after the other: the engine in this process, the same through the daemon.
 void MeasureLatency(sandbox::Sandboxes& engine, client::Http& http, int rounds) {
-  Samples engine_cold, rest_cold, engine_exec, rest_exec;
-  auto standing = Must(engine.Create({}), "engine");
-  const std::string steady = Create(http);
-  const auto run = [](sandbox::Sandbox& box) {
-    sandbox::CommandSpec spec;
-    spec.argv = {"/bin/true"};
-    spec.report_changes = sandbox::ReportChanges::kNo;
-    auto command = Must(box.Start(spec), "start");
-    (void)Must(command.Wait(), "wait");
-  };
+  Samples engine_cold, rest_cold;
   for (int i = 0; i < rounds; ++i) {
+    Settle();
     auto start = Clock::now();
     auto box = Must(engine.Create({}), "engine");
-    run(*box);
+    RunTrue(*box);
     engine_cold.Add(Clock::now() - start);
     box.reset();
+    Settle();
     start = Clock::now();
     const std::string made = Create(http);
     RunTrue(http, made);
     rest_cold.Add(Clock::now() - start);
     Delete(http, made);
-    start = Clock::now();
-    run(*standing);
+  }
+  Compare("create, first result", rest_cold, engine_cold, 2);
+
+  Samples engine_exec, rest_exec;
+  auto standing = Must(engine.Create({}), "engine");
+  const std::string steady = Create(http);
+  Settle();
+  for (int i = 0; i < rounds; ++i) {
+    auto start = Clock::now();
+    RunTrue(*standing);
     engine_exec.Add(Clock::now() - start);
     start = Clock::now();
     RunTrue(http, steady);
     rest_exec.Add(Clock::now() - start);
   }
   Delete(http, steady);
-  Print("engine: create, first result", engine_cold);
-  Print("REST: create, first result", rest_cold);
-  Print("engine: true in a running one", engine_exec);
-  Print("REST: true in a running one", rest_exec);
-  Judge("create, first result: REST over the engine", P50(rest_cold) - P50(engine_cold), 2, true, "ms");
-  Judge("true in a running one: REST over the engine", P50(rest_exec) - P50(engine_exec), 1, true, "ms");
+  Compare("true in a running one", rest_exec, engine_exec, 1);
 }
 
 void DeleteAll(client::Http& http, const std::vector<std::string>& all) {
   for (const std::string& one : all) Delete(http, one);
 }
 
-// How many sandboxes are made in a second, one after the other and at once.
-void MeasureCrowd(const Daemon& daemon, client::Http& http) {
+// How many sandboxes are made in a second, one after the other.
+double SerialRate(client::Http& http) {
   constexpr std::size_t kSerial = 40;
   std::vector<std::string> made(kSerial);
-  const auto serial_start = Clock::now();
+  const auto start = Clock::now();
   for (std::string& one : made) one = Create(http);
-  const double serial = kSerial / (Ms(Clock::now() - serial_start) / 1000);
+  const double rate = kSerial / (Ms(Clock::now() - start) / 1000);
   DeleteAll(http, made);
+  return rate;
+}
+
+// The same with everything on one processor: otherwise a slot is made ahead on the second one, and that rate is one of
+// two processors already.
+double RateOfOneCore(const std::string& programs) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) Die("sched_getaffinity");
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) Die("sched_setaffinity");
+  double rate = 0;
+  {
+    const Daemon daemon(programs);
+    client::Http http = daemon.Connect();
+    rate = SerialRate(http);
+  }
+  if (sched_setaffinity(0, sizeof all, &all) != 0) Die("sched_setaffinity");
+  return rate;
+}
+
+// What the kernel itself gains by several processors, of processes that have nothing to do with each other and do what
+// it takes at least: the rate of as many as there are processors / (cores x the rate of one).
+double ScalingOfFloor(int cores) {
+  constexpr int kEach = 200;
+  const auto rate_of = [](int processes) {
+    std::array<int, 2> ready{};
+    std::array<int, 2> go{};
+    if (pipe(ready.data()) != 0 || pipe(go.data()) != 0) Die("pipe");
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+      children.push_back(fork());
+      if (children.back() != 0) continue;
+      auto floor = Floor::Prepare();
+      char byte = 0;
+      close(go[1]);
+      if (!floor || write(ready[1], "r", 1) != 1 || read(go[0], &byte, 1) != 0) _exit(1);
+      for (int round = 0; round < kEach; ++round) {
+        if (!floor->RunOnce()) _exit(1);
+      }
+      _exit(0);
+    }
+    char byte = 0;
+    for (int i = 0; i < processes; ++i) {
+      if (read(ready[0], &byte, 1) != 1) Die("the floor");
+    }
+    const auto start = Clock::now();
+    close(go[1]);
+    for (const pid_t child : children) {
+      int status = 0;
+      if (waitpid(child, &status, 0) != child || status != 0) Die("the floor");
+    }
+    const double rate = processes * kEach / (Ms(Clock::now() - start) / 1000);
+    for (const int end : {ready[0], ready[1], go[0]}) close(end);
+    return rate;
+  };
+  const double one = rate_of(1);
+  return rate_of(cores) / (cores * one);
+}
+
+// How many are made at once, against one after the other.
+struct Alone {
+  double rate_of_one_core = 0;
+  double scaling_of_floor = 0;
+};
+void MeasureCrowd(const Daemon& daemon, client::Http& http, const Alone& alone) {
+  const double serial = SerialRate(http);
   const double cores = std::thread::hardware_concurrency();
-  std::printf("serial: %.0f a second\n", serial);
+  std::printf("one after the other: %.0f a second, with everything on one core %.0f\n", serial, alone.rate_of_one_core);
+  std::printf("floor: rate of all cores / (cores x that of one) %.3f x\n", alone.scaling_of_floor);
   for (const std::size_t crowd : std::array<std::size_t, 3>{16, 50, 200}) {
-    made.assign(crowd, {});
+    std::vector<std::string> made(crowd);
     std::vector<std::thread> threads;
     const auto start = Clock::now();
     for (std::string& one : made) {
@@ -213,8 +297,10 @@ void MeasureCrowd(const Daemon& daemon, client::Http& http) {
     for (std::thread& thread : threads) thread.join();
     const double rate = static_cast<double>(crowd) / (Ms(Clock::now() - start) / 1000);
     DeleteAll(http, made);
-    const std::string name = std::to_string(crowd) + " at once: rate / (cores x serial)";
-    Judge(name.c_str(), rate / (cores * serial), 0.8, false, "x");
+    const std::string name = std::to_string(crowd) + " at once: ";
+    Judge((name + "rate / (cores x serial)").c_str(), rate / (cores * serial), 0.8, false, "x");
+    const double scaling = rate / (cores * alone.rate_of_one_core);
+    Judge((name + "gain by the cores / the floor's").c_str(), scaling / alone.scaling_of_floor, 0.8, false, "x");
   }
 }
 
@@ -299,11 +385,13 @@ int Run(int rounds, int count) {
   if (geteuid() != 0) Die("needs root");
   setlinebuf(stdout);
   const std::string programs = Must(os::ProgramFolder(), "folder");
+  Alone alone{.scaling_of_floor = ScalingOfFloor(static_cast<int>(std::thread::hardware_concurrency()))};
   const auto engine = Must(StartEngine(programs), "engine");
+  alone.rate_of_one_core = RateOfOneCore(programs);
   Daemon daemon(programs);
   client::Http http = daemon.Connect();
   MeasureLatency(*engine, http, rounds);
-  MeasureCrowd(daemon, http);
+  MeasureCrowd(daemon, http, alone);
   MeasureStream(daemon, http);
   MeasureThousand(daemon, http, count);
   return 0;

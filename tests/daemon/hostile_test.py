@@ -132,6 +132,45 @@ class Hostile(unittest.TestCase):
             for thread in threads:
                 thread.join()
 
+    def test_a_sandbox_that_hangs_while_it_is_made_delays_no_other(self):
+        with Node() as one:
+            box = one.create()
+            # Its first process waits already, and does not build its root when it is told to.
+            embryo = stop_embryo(one)
+            failed = []
+
+            def make():
+                with self.assertRaises(Problem) as refused:
+                    one.create()
+                failed.append(refused.exception)
+
+            thread = threading.Thread(target=make)
+            thread.start()
+            time.sleep(0.5)
+            start = time.monotonic()
+            fresh = one.create()
+            for each in (box, fresh):
+                self.assertEqual(one.script(each, "echo fine")["stdout"], "fine\n")
+            one.delete(f"/v1/sandboxes/{fresh}")
+            self.assertLess(time.monotonic() - start, 2)
+            self.assertTrue(thread.is_alive())
+            thread.join()
+            self.assertIn("does not answer", failed[0].body["message"] + str(failed[0].body["cause"]))
+            self.assertFalse(node.await_none(lambda: os.path.exists(f"/proc/{embryo}"), 5))
+            self.assertEqual([each["id"] for each in one.list_all()], [box])
+
+            # Nor does it keep the next daemon.
+            embryo = stop_embryo(one)
+            thread = threading.Thread(target=quietly_create, args=(one,))
+            thread.start()
+            time.sleep(0.5)
+            one.kill()
+            thread.join()
+            one.start()
+            self.assertFalse(node.await_none(lambda: os.path.exists(f"/proc/{embryo}"), 5))
+            self.assertEqual([each["id"] for each in one.list_all()], [box])
+            self.assertEqual(one.script(one.create(), "echo fine")["stdout"], "fine\n")
+
     def test_a_database_that_is_damaged_or_newer_is_said(self):
         for damage, word in ((b"this is no database at all" * 100, "damaged"), (None, "newer")):
             one = Node()
@@ -214,6 +253,36 @@ def guests(one):
         except OSError:
             continue
     return children
+
+
+def stop_embryo(one):
+    """Stops the process that waits to become the next sandbox's first one. Its number."""
+    launcher = one.launcher()
+
+    def others():
+        found = []
+        for entry in node.pathlib.Path("/proc").iterdir():
+            try:
+                is_like_it = (entry / "comm").read_text().strip() == "caisson-launche"
+                if is_like_it and int(node.status_field(int(entry.name), "PPid")[0]) == launcher:
+                    found.append(int(entry.name))
+            except (OSError, ValueError):
+                continue
+        return found
+
+    for _ in range(100):
+        time.sleep(0.05)
+        if len(found := others()) == 1:
+            os.kill(found[0], signal.SIGSTOP)
+            return found[0]
+    raise AssertionError("the launcher has prepared nothing")
+
+
+def quietly_create(one):
+    try:
+        one.create()
+    except (Problem, OSError, node.http.client.HTTPException):
+        pass
 
 
 def quietly(one, box):

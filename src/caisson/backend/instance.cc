@@ -94,7 +94,8 @@ Instance::Instance(LauncherLink& link, os::Fd control, os::Fd changes, std::uint
 Instance::~Instance() { (void)Destroy(); }
 
 Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const plan::LaunchPlan& plan,
-                                                   const std::vector<int>& fds) {
+                                                   const std::vector<int>& fds,
+                                                   const std::function<Status()>& meanwhile) {
   CAISSON_TRY(auto ends, os::SocketPair(os::SocketKind::kStream));
   // The guest finds its configuration waiting: no round trip while it starts.
   CAISSON_CHECK_OK(os::SendFrame(ends.first.get(), MakeConfigure(plan)));
@@ -108,6 +109,7 @@ Result<std::unique_ptr<Instance>> Instance::Create(LauncherLink& link, const pla
   std::unique_ptr<Instance> instance(new Instance(link, std::move(ends.first), std::move(changes.first), created.slot,
                                                   std::move(created.guest), std::move(created.kill)));
   instance->ready_leaves_.push_back(std::move(created.first_leaf));
+  if (meanwhile) CAISSON_CHECK_OK(meanwhile());
   if (Status ready = AwaitReady(instance->control_); !ready) {
     return Fail(std::move(ready).error().Context("the guest does not start"));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,8 +22,10 @@ namespace caisson::backend {
 class Instance {
  public:
   // `fds`: the image and workspace descriptors that `plan` asks for. Blocks until the guest has locked itself down.
+  // `meanwhile`, which may be empty, is done while the guest starts; its error undoes all of it.
   static Result<std::unique_ptr<Instance>> Create(LauncherLink& link, const plan::LaunchPlan& plan,
-                                                  const std::vector<int>& fds);
+                                                  const std::vector<int>& fds,
+                                                  const std::function<Status()>& meanwhile = {});
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;

@@ -1,7 +1,6 @@
 #include "caisson/backend/launcher_link.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "caisson/backend/launch_error.h"
 #include "caisson/backend/launcher_door.h"
 #include "caisson/backend/spawn_child.h"
 #include "caisson/os/clone.h"
@@ -106,35 +104,14 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::FindLiving(const DataFolders
 }
 
 LauncherLink::~LauncherLink() {
-  connection_.Reset();
+  exchange_.Close();
   // The launcher removes cgroups and layers by itself, in a session of its own. A process that made one sandbox has no
   // reason to wait for it: it is about to end.
   if (expect_ == plan::Expect::kManySandboxes && process_.Ended(Deadline::In(kEndPatience))) process_.Reap();
 }
 
 Result<LauncherLink::Answer> LauncherLink::Ask(const plan::LaunchRequest& request, const std::vector<int>& fds) {
-  const std::lock_guard lock(mutex_);
-  return Exchange(request, fds, Deadline::In(kPatience));
-}
-
-Result<LauncherLink::Answer> LauncherLink::Exchange(plan::LaunchRequest request, const std::vector<int>& fds,
-                                                    const Deadline& deadline) {
-  request.number = ++requests_;
-  const std::string_view bytes(reinterpret_cast<const char*>(&request), sizeof request);
-  const auto gone = [](Error error) { return Fail(std::move(error).Context("the launcher")); };
-  // A launcher that could not start has said why before it closed the connection: read that first.
-  const Status sent = os::SendWithFds(connection_.get(), bytes, fds);
-  Answer answer;
-  do {
-    auto message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), deadline);
-    if (!message) return gone(sent ? message.error() : sent.error());
-    if (message->data.size() != sizeof answer.reply) return gone(Error(Code::kInternal, "sent a malformed reply"));
-    std::memcpy(&answer.reply, message->data.data(), sizeof answer.reply);
-    answer.fds = std::move(message->fds);
-  } while (answer.reply.number != 0 && answer.reply.number != request.number);
-  answer.reply.message[sizeof answer.reply.message - 1] = '\0';
-  if (answer.reply.failed_step != plan::Step::kNone) return Fail(ExplainFailure(answer.reply));
-  return answer;
+  return exchange_.Ask(request, fds, Deadline::In(kPatience));
 }
 
 namespace {
@@ -183,16 +160,7 @@ Result<bool> LauncherLink::WaitsForInput(std::uint32_t slot, std::uint32_t leaf,
   request.slot = slot;
   request.leaf = leaf;
   request.input = input;
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  while (!lock && !deadline.Passed()) {
-    poll(nullptr, 0, 1);
-    (void)lock.try_lock();
-  }
-  pollfd entry{connection_.get(), POLLOUT, 0};
-  if (!lock || poll(&entry, 1, deadline.PollTimeout()) != 1) {
-    return Fail(Error(Code::kDeadlineExceeded, "the launcher is busy"));
-  }
-  CAISSON_TRY(const Answer answer, Exchange(request, {}, deadline));
+  CAISSON_TRY(const Answer answer, exchange_.Ask(request, {}, deadline));
   return answer.reply.waits_for_input == 1;
 }
 
@@ -290,8 +258,7 @@ Status LauncherLink::Seal() {
 }
 
 Status LauncherLink::Tell(const plan::LaunchRequest& request, const std::vector<int>& fds) {
-  const std::lock_guard lock(mutex_);
-  return os::SendWithFds(connection_.get(), {reinterpret_cast<const char*>(&request), sizeof request}, fds);
+  return exchange_.Tell(request, fds);
 }
 
 }  // namespace caisson::backend

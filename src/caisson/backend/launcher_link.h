@@ -1,12 +1,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "caisson/backend/data_folders.h"
+#include "caisson/backend/launcher_exchange.h"
 #include "caisson/backend/leaf.h"
 #include "caisson/base/deadline.h"
 #include "caisson/base/id.h"
@@ -47,8 +47,7 @@ class LauncherLink {
   // From now on the launcher takes no folder of the host from this process. To be called before giving up root: an
   // engine that somebody takes over must not have files of root mounted that it could open, but not write.
   Status Seal();
-  // Whether a process of a leaf waits for this input. Errors: kDeadlineExceeded, also when the connection is in use
-  // until then.
+  // Whether a process of a leaf waits for this input. Errors: kDeadlineExceeded.
   Result<bool> WaitsForInput(std::uint32_t slot, std::uint32_t leaf, const plan::CommandInput& input,
                              const Deadline& deadline);
   // Of a launcher that outlives its engine (plan/launch_plan.h says what each is for).
@@ -81,27 +80,20 @@ class LauncherLink {
   Result<bool> HasKept(const plan::LaunchPlan& plan);
   Status DiscardKept(const plan::LaunchPlan& plan);
   // Hangs up when the launcher has ended. Borrowed.
-  int connection() const { return connection_.get(); }
+  int connection() const { return exchange_.connection(); }
 
   // Lets the launcher clean up after a sandbox whose guest has died. Does not wait for it.
   Status Forget(std::uint32_t slot);
 
  private:
   LauncherLink(os::Fd connection, os::PidFd process, plan::Expect expect)
-      : connection_(std::move(connection)), process_(std::move(process)), expect_(expect) {}
+      : exchange_(std::move(connection)), process_(std::move(process)), expect_(expect) {}
 
-  struct Answer {
-    plan::LaunchReply reply;
-    std::vector<os::Fd> fds;
-  };
+  using Answer = LauncherExchange::Answer;
   Status Tell(const plan::LaunchRequest& request, const std::vector<int>& fds = {});
   Result<Answer> Ask(const plan::LaunchRequest& request, const std::vector<int>& fds);
-  // With the connection locked.
-  Result<Answer> Exchange(plan::LaunchRequest request, const std::vector<int>& fds, const Deadline& deadline);
 
-  std::mutex mutex_;  // one request at a time
-  std::uint64_t requests_ = 0;
-  os::Fd connection_;
+  LauncherExchange exchange_;
   os::PidFd process_;
   plan::Expect expect_;
 };

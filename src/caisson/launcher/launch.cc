@@ -12,11 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <optional>
 
-#include "caisson/base/deadline.h"
 #include "caisson/base/weakened.h"
 #include "caisson/guest/guest.h"
 #include "caisson/launcher/launch_child.h"
@@ -38,8 +36,6 @@ using plan::Step;
 // /dev/shm: at most this, and an eighth of the memory limit.
 constexpr std::uint64_t kMaxShmBytes = 64U << 20U;
 constexpr const char* kShmInodes = "16384";
-// Less than the engine waits for the answer.
-constexpr std::chrono::seconds kBuildPatience{15};
 constexpr std::size_t kGuestStackSize = 8U << 20U;
 constexpr std::size_t kGuardSize = 4096;
 
@@ -199,21 +195,6 @@ Status SendOrder(const os::Fd& orders, const BuildOrder& order, const Mounts& mo
   return os::SendWithFds(orders.get(), {reinterpret_cast<const char*>(&order), sizeof order}, fds);
 }
 
-// Waits until the sandbox is built: the report pipe closes, or says what failed.
-std::optional<StepError> AwaitRoot(const os::Fd& report) {
-  if (const Status told = os::AwaitReadable(report.get(), Deadline::In(kBuildPatience)); !told) {
-    return StepError{Step::kStartGuest, ETIMEDOUT, told.error().message()};
-  }
-  ChildFailure failure{};
-  ssize_t n = 0;
-  do {
-    n = read(report.get(), &failure, sizeof failure);
-  } while (n < 0 && errno == EINTR);
-  if (n == 0) return std::nullopt;
-  if (n != sizeof failure) return StepError{Step::kStartGuest, EIO, {}};
-  return StepError{failure.step, failure.error, {}};
-}
-
 }  // namespace
 
 Embryo::~Embryo() {
@@ -294,8 +275,7 @@ tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan,
   return mounts;
 }
 
-std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embryo& embryo,
-                                        LaunchInputs& inputs) const {
+std::optional<StepError> Launch::Begin(const plan::LaunchPlan& plan, const Embryo& embryo, LaunchInputs& inputs) const {
   const Slot& slot = embryo.slot();
   // Made while the limits are set.
   if (const Status ordered = storage_.OrderLayer(slot.block, plan, UidBlocks::FirstId(slot.block)); !ordered) {
@@ -317,11 +297,23 @@ std::optional<StepError> Launch::Finish(const plan::LaunchPlan& plan, const Embr
   if (!mounts) return mounts.error();
   const Status sent = SendOrder(embryo.orders(), MakeOrder(plan, *mounts), *mounts, inputs.control);
   // An embryo that has died says why in its report; one that lives waits for the order still.
-  const bool told = sent || sent.error().code() == Code::kUnavailable;
-  auto error = told ? AwaitRoot(embryo.report()) : At(Step::kStartGuest, sent.error());
+  const bool is_told = sent || sent.error().code() == Code::kUnavailable;
   const Status tracked = storage_.AwaitTracked();
-  if (!error && !tracked) error = At(Step::kWritableLayer, tracked.error());
-  return error;
+  if (!is_told) return At(Step::kStartGuest, sent.error());
+  if (!tracked) return At(Step::kWritableLayer, tracked.error());
+  return std::nullopt;
+}
+
+// The report is a pipe that closes when the root is built.
+std::optional<StepError> Launch::ReadReport(const Embryo& embryo) {
+  ChildFailure failure{};
+  ssize_t n = 0;
+  do {
+    n = read(embryo.report().get(), &failure, sizeof failure);
+  } while (n < 0 && errno == EINTR);
+  if (n == 0) return std::nullopt;
+  if (n != sizeof failure) return StepError{Step::kStartGuest, EIO, {}};
+  return StepError{failure.step, failure.error, {}};
 }
 
 }  // namespace caisson::launcher

@@ -70,7 +70,7 @@ struct Mounts {
   os::DetachedMount workspace;
 };
 
-// Starts sandboxes: first an embryo, then, when it is known what for, its mounts and the guest.
+// Starts sandboxes: first an embryo, then, when it is known what for, its mounts, of which the guest builds its root.
 class Launch {
  public:
   Launch(const HostTrees& trees, StorageLink& storage) : trees_(trees), storage_(storage) {}
@@ -78,9 +78,12 @@ class Launch {
   // Clones a process into the slot's cgroups and namespaces. On failure the slot is still the caller's.
   tl::expected<Embryo, StepError> Prepare(Slot& slot) const;
 
-  // Makes the sandbox's mounts and waits until its root is built and its changes are watched. Of files that were kept
-  // the workspace comes with them. On failure nothing is left but the slot and, at the storage process, its layer.
-  std::optional<StepError> Finish(const plan::LaunchPlan& plan, const Embryo& embryo, LaunchInputs& inputs) const;
+  // Makes the sandbox's mounts and gives them to the embryo, and lets its changes be watched. Of files that were kept
+  // the workspace comes with them. On failure nothing is left but the slot and, at the storage process, its layer. What
+  // is attached of it is detached by DetachLayers.
+  std::optional<StepError> Begin(const plan::LaunchPlan& plan, const Embryo& embryo, LaunchInputs& inputs) const;
+  // Once the embryo's report is readable: it is a guest with its root now, or what failed.
+  static std::optional<StepError> ReadReport(const Embryo& embryo);
 
  private:
   std::string ImageName(const plan::LaunchPlan& plan, const StorageLink::Layer& layer) const;

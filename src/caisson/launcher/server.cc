@@ -15,13 +15,12 @@
 
 #include "caisson/base/weakened.h"
 #include "caisson/launcher/answer.h"
+#include "caisson/launcher/creation.h"
 #include "caisson/launcher/door.h"
 #include "caisson/launcher/input_wait.h"
 #include "caisson/launcher/keeper.h"
-#include "caisson/launcher/launch.h"
 #include "caisson/launcher/launch_request.h"
 #include "caisson/launcher/leaves.h"
-#include "caisson/launcher/root_mounts.h"
 #include "caisson/launcher/running_sandbox.h"
 #include "caisson/launcher/storage_link.h"
 #include "caisson/launcher/succession.h"
@@ -50,28 +49,24 @@ class Server {
          Keeper keeper, StorageLink storage, plan::Expect expect)
       : engine_(std::move(engine)),
         door_(std::move(door)),
-        own_network_(std::move(own_network)),
-        first_network_(std::move(first_network)),
         trees_(std::move(trees)),
         keeper_(std::move(keeper)),
         storage_(std::move(storage)),
-        expect_(expect),
-        launch_(trees_, storage_),
+        creation_({.keeper = keeper_,
+                   .storage = storage_,
+                   .trees = trees_,
+                   .door = door_ ? &*door_ : nullptr,
+                   .expect = expect},
+                  std::move(own_network), std::move(first_network)),
         succession_(sandboxes_, storage_) {}
 
   int Run() {
-    while (HasReason() && AwaitRequest()) {
-      if (ServeEngine()) continue;
-      engine_.Reset();
-      succession_.RetireLeaves();
+    while (HasReason() && Turn()) {
     }
+    creation_.Abandon();
     while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
-    AfterReply();
-    if (embryo_) {
-      const std::uint32_t block = embryo_->slot().block;
-      embryo_.reset();
-      (void)keeper_.ReturnSlot(block);
-    }
+    TakeBackEnded();
+    creation_.End();
     return 0;
   }
 
@@ -79,37 +74,75 @@ class Server {
   // Whether there is somebody to serve, or something to keep for the next engine.
   bool HasReason() const { return engine_.valid() || (door_ && !sandboxes_.empty()); }
 
-  // One request. False when the engine is gone.
+  // Waits until there is something to do, and does it. False when the storage process has ended: without it nobody
+  // answers for the layers of the sandboxes, which then end too.
+  bool Turn() {
+    std::vector<pollfd> entries = {{engine_.get(), POLLIN, 0}, {storage_.connection(), 0, 0}};
+    creation_.AppendTo(entries);
+    const std::size_t first_of_door = entries.size();
+    if (door_) door_->AppendTo(entries);
+    if (!os::Poll(entries, creation_.PollTimeout()) || entries[1].revents != 0) return false;
+    const bool is_asked = entries[0].revents != 0;
+    if (is_asked && !ServeEngine()) LoseEngine();
+    creation_.GoOn();
+    AnswerCreated();
+    RemoveRetiredLeaves();
+    TakeBackEnded();
+    if (is_asked) return true;
+    creation_.PrepareAhead();
+    if (!door_) return true;
+    if (auto engine = door_->Serve(std::span(entries).subspan(first_of_door))) {
+      LoseEngine();
+      engine_ = *std::move(engine);
+    }
+    return true;
+  }
+
+  // One request. False when the engine is gone and there is none any more: what it had asked for before it went is
+  // done, also when nobody is left to hear of it.
   bool ServeEngine() {
     auto message =
         os::ReceivePacket(engine_.get(), sizeof(LaunchRequest), Deadline(Deadline::Clock::time_point::max()));
     if (!message) return false;
-    const std::optional<Answer> answer = Handle(*message);
-    if (answer && !Reply(*answer)) return false;
-    AfterReply();
+    if (const std::optional<Answer> answer = Handle(*message)) Reply(*answer);
     return true;
   }
 
-  // Until the engine asks for something or goes; meanwhile makes an embryo of the slot that the keeper has ready. False
-  // when the storage process has ended: without it nobody answers for the layers of the sandboxes, which then end too.
-  bool AwaitRequest() {
-    while (true) {
-      const int keeper = ordered_ && !embryo_ ? keeper_.connection() : -1;
-      std::vector<pollfd> entries = {{engine_.get(), POLLIN, 0}, {storage_.connection(), 0, 0}, {keeper, POLLIN, 0}};
-      if (door_) door_->AppendTo(entries);
-      if (!os::Poll(entries, -1) || entries[1].revents != 0) return false;
-      if (entries[0].revents != 0) return true;
-      if (entries[2].revents != 0) (void)PrepareEmbryo();  // the next request tries again, and reports it
-      if (!door_) continue;
-      if (auto engine = door_->Serve(std::span(entries).subspan(3))) engine_ = *std::move(engine);
-    }
+  void LoseEngine() {
+    engine_.Reset();
+    creation_.Abandon();
+    succession_.RetireLeaves();
   }
 
-  bool Reply(const Answer& answer) const {
+  void Reply(const Answer& answer) const {
     std::vector<int> fds;
     for (const os::Fd& fd : answer.fds) fds.push_back(fd.get());
     const std::string_view bytes(reinterpret_cast<const char*>(&answer.reply), sizeof answer.reply);
-    return os::SendWithFds(engine_.get(), bytes, fds).has_value();
+    (void)os::SendWithFds(engine_.get(), bytes, fds);
+  }
+
+  // A sandbox whose engine has gone meanwhile is one that the next engine finds.
+  void AnswerCreated() {
+    for (Creation::Outcome& outcome : creation_.TakeOutcomes()) {
+      Answer answer = AnswerOf(outcome);
+      answer.reply.number = outcome.number;
+      if (engine_.valid()) Reply(answer);
+    }
+  }
+
+  Answer AnswerOf(Creation::Outcome& outcome) {
+    if (!outcome.sandbox) {
+      const StepError& error = outcome.sandbox.error();
+      return Failed(error.step, error.errno_value, error.message);
+    }
+    RunningSandbox sandbox = *std::move(outcome.sandbox);
+    const std::uint32_t block = sandbox.launched.slot.block;
+    Answer answer = DescribeSandbox(sandbox);
+    CloseUnused(sandbox.launched.slot);
+    const bool has_failed = answer.reply.failed_step != Step::kNone;
+    sandboxes_.emplace(block, std::move(sandbox));
+    if (has_failed) Destroy(block);
+    return answer;
   }
 
   std::optional<Answer> Handle(os::Message& message) {
@@ -123,14 +156,15 @@ class Server {
   std::optional<Answer> Answered(const LaunchRequest& request, std::vector<os::Fd>& fds) {
     switch (request.verb) {
       case plan::Verb::kCreate:
-        return Create(request, fds);
+        creation_.Ask(request, fds);
+        return std::nullopt;
       case plan::Verb::kRotateLeaf:
         return RotateLeaf(request);
       case plan::Verb::kDestroy:
         Destroy(request.slot);
         return std::nullopt;
       case plan::Verb::kSeal:
-        sealed_ = true;
+        creation_.Seal();
         (void)storage_.Seal();
         return std::nullopt;
       case plan::Verb::kExamineLeaf:
@@ -150,50 +184,6 @@ class Server {
     return Failed(Step::kRequest, EBADMSG);
   }
 
-  Answer Create(const LaunchRequest& request, std::vector<os::Fd>& fds) {
-    const plan::LaunchPlan& plan = request.plan;
-    if (!IsWellFormed(plan) || fds.size() != DescriptorsOf(plan, expect_)) {
-      return Failed(Step::kRequest, EINVAL);
-    }
-    LaunchInputs inputs{
-        .control = std::move(fds[0]), .changes = std::move(fds[1]), .image = {}, .workspace = {}, .copy = {}};
-    if (const auto error = TakeFolders(plan, fds, inputs)) return Failed(error->step, error->errno_value);
-    os::Fd door;
-    if (door_) {
-      auto ends = os::SocketPair(os::SocketKind::kPacket);
-      if (!ends || !Admit(ends->first, inputs.control)) return Failed(Step::kStartGuest, EMFILE);
-      door = std::move(ends->first);
-      inputs.control = std::move(ends->second);
-    }
-
-    if (!embryo_) {
-      if (const std::optional<StepError> error = PrepareEmbryo()) {
-        return Failed(error->step, error->errno_value, error->message);
-      }
-    }
-    Embryo embryo = *std::move(embryo_);
-    embryo_.reset();
-    const std::uint32_t block = embryo.slot().block;
-    if (const auto error = launch_.Finish(plan, embryo, inputs)) {
-      {
-        const Embryo ended = std::move(embryo);
-      }
-      TakeBack(block);
-      return Failed(error->step, error->errno_value, error->message);
-    }
-    RunningSandbox sandbox{.launched = {.slot = embryo.TakeSlot(), .guest = embryo.TakeProcess()},
-                           .pids = plan.pids,
-                           .id = plan.id,
-                           .door = std::move(door),
-                           .parked = {}};
-    Answer answer = DescribeSandbox(sandbox);
-    CloseUnused(sandbox.launched.slot);
-    const bool failed = answer.reply.failed_step != Step::kNone;
-    sandboxes_.emplace(block, std::move(sandbox));
-    if (failed) Destroy(block);
-    return answer;
-  }
-
   Answer AskOfKept(const LaunchRequest& request) {
     if (!NamesSandbox(request.plan)) return Failed(Step::kRequest, EINVAL);
     Answer answer;
@@ -209,31 +199,6 @@ class Server {
     return answer;
   }
 
-  // The folders of the host that the plan asks for: those of the engine until it has given up the rights with which its
-  // caller opened them, or those that were left at the door.
-  std::optional<StepError> TakeFolders(const plan::LaunchPlan& plan, std::vector<os::Fd>& fds, LaunchInputs& inputs) {
-    const bool has_image = plan.image == plan::Image::kDirectory;
-    const bool has_workspace = plan.workspace != plan::WorkspaceMode::kNone && plan.files == plan::Files::kNew;
-    if (door_) {
-      if (has_image) {
-        auto left = door_->Take(plan.image_ticket);
-        if (!left) return StepError{Step::kImage, ENOKEY, {}};
-        inputs.image = std::move(left->folder);
-      }
-      if (has_workspace) {
-        auto left = door_->Take(plan.workspace_ticket);
-        if (!left) return StepError{Step::kWorkspace, ENOKEY, {}};
-        inputs.workspace = std::move(left->folder);
-        inputs.copy = std::move(left->kept);
-      }
-      return std::nullopt;
-    }
-    if (sealed_ && (has_image || has_workspace)) return StepError{Step::kRequest, EPERM, {}};
-    if (has_image) inputs.image = std::move(fds[2]);
-    if (has_workspace) inputs.workspace = std::move(fds[has_image ? 3 : 2]);
-    return std::nullopt;
-  }
-
   // A thousand sandboxes must fit into one process's descriptors.
   void CloseUnused(Slot& slot) const {
     if (!door_) return;
@@ -242,37 +207,6 @@ class Server {
     slot.network_namespace.Reset();
     slot.cgroup_namespace.Reset();
     slot.user_namespace.Reset();
-  }
-
-  // Waits for the oldest slot that was ordered, or orders one, and makes an embryo in it.
-  std::optional<StepError> PrepareEmbryo() {
-    if (!ordered_ && !keeper_.OrderSlot()) return StepError{Step::kSlot, EPIPE, "the keeper has ended"};
-    ordered_ = false;
-    Result<Slot> slot = keeper_.TakeSlot();
-    if (!slot) return StepError{Step::kSlot, slot.error().errno_value(), slot.error().message()};
-    const std::uint32_t block = slot->block;
-    if (const Status completed = AddNetwork(*slot); !completed) {
-      (void)keeper_.ReturnSlot(block);
-      return StepError{Step::kNetworkNamespace, completed.error().errno_value(), completed.error().message()};
-    }
-    auto embryo = launch_.Prepare(*slot);
-    if (!embryo) {
-      (void)keeper_.ReturnSlot(block);
-      return embryo.error();
-    }
-    embryo_.emplace(*std::move(embryo));
-    return std::nullopt;
-  }
-
-  // A slot that came without a network namespace gets the one made meanwhile, or a new one.
-  Status AddNetwork(Slot& slot) {
-    if (slot.network_namespace.valid()) return {};
-    if (first_network_.valid()) {
-      slot.network_namespace = std::move(first_network_);
-      return {};
-    }
-    CAISSON_TRY(slot.network_namespace, os::EnterNewNetworkNamespace());
-    return os::EnterNamespace(own_network_);
   }
 
   static Answer DescribeSandbox(const RunningSandbox& sandbox) {
@@ -331,13 +265,9 @@ class Server {
     sandboxes_.erase(found);
   }
 
-  // What nobody waits for.
-  void AfterReply() {
-    DetachLayers();
-    RemoveRetiredLeaves();
-    for (const std::uint32_t block : ended_) TakeBack(block);
+  void TakeBackEnded() {
+    for (const std::uint32_t block : ended_) creation_.TakeBack(block);
     ended_.clear();
-    if (expect_ != plan::Expect::kOneSandbox && !ordered_ && !embryo_) ordered_ = keeper_.OrderSlot().has_value();
   }
 
   // Of the sandbox that was given a new leaf. One in which a background process lives is tried again the next time.
@@ -353,24 +283,12 @@ class Server {
     });
   }
 
-  // Of a sandbox whose processes are dead. Layer and block are taken back at the same time: nobody can get the layer.
-  void TakeBack(std::uint32_t block) {
-    (void)storage_.RemoveLayer(block);
-    (void)keeper_.ReturnSlot(block);
-  }
-
   os::Fd engine_;             // with kEngines invalid between two of them
   std::optional<Door> door_;  // with kEngines
-  os::Fd own_network_;
-  os::Fd first_network_;  // with kOneSandbox
   HostTrees trees_;
   Keeper keeper_;
   StorageLink storage_;
-  plan::Expect expect_;
-  bool sealed_ = false;
-  bool ordered_ = true;  // the first slot is ordered before anything else is made
-  Launch launch_;
-  std::optional<Embryo> embryo_;
+  Creation creation_;
   RunningSandboxes sandboxes_;
   Succession succession_;
   std::optional<std::uint32_t> rotated_;  // the slot of the last new leaf

@@ -27,8 +27,8 @@ Result<std::size_t> ReceiveSome(int socket, std::span<char> buffer, std::vector<
   ssize_t n = 0;
   do {
     n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0 && errno == ECONNRESET) return Fail(PeerGone());
+    // ECONNRESET, once: the peer went without having read all. What it had sent is still to be read.
+  } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
   if (n < 0) return Fail(Error::FromErrno(errno, "cannot receive from a socket"));
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -42,6 +42,32 @@ Result<std::size_t> ReceiveSome(int socket, std::span<char> buffer, std::vector<
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     return Fail(Error(Code::kInternal, "a message was larger than the protocol allows"));
   }
+  return static_cast<std::size_t>(n);
+}
+
+// One sendmsg with these descriptors. Returns how many bytes of `data` went.
+Result<std::size_t> SendSome(int socket, std::string_view data, std::span<const int> fds, int flags) {
+  if (fds.size() > kMaxMessageFds) return Fail(Error(Code::kInternal, "too many descriptors in one message"));
+  alignas(cmsghdr) std::array<char, kControlSpace> control{};
+  iovec vec{const_cast<char*>(data.data()), data.size()};
+  msghdr header{};
+  header.msg_iov = &vec;
+  header.msg_iovlen = 1;
+  if (!fds.empty()) {
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(part), fds.data(), fds.size_bytes());
+  }
+  ssize_t n = 0;
+  do {
+    n = sendmsg(socket, &header, MSG_NOSIGNAL | flags);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return Fail(PeerGone());
+  if (n < 0) return Fail(Error::FromErrno(errno, "cannot send on a socket"));
   return static_cast<std::size_t>(n);
 }
 
@@ -78,31 +104,20 @@ Result<std::pair<Fd, Fd>> SocketPair(SocketKind kind) {
 }
 
 Status SendWithFds(int socket, std::string_view data, std::span<const int> fds) {
-  if (fds.size() > kMaxMessageFds) return Fail(Error(Code::kInternal, "too many descriptors in one message"));
-  alignas(cmsghdr) std::array<char, kControlSpace> control{};
   bool first = true;
   while (first || !data.empty()) {
-    iovec vec{const_cast<char*>(data.data()), data.size()};
-    msghdr header{};
-    header.msg_iov = &vec;
-    header.msg_iovlen = 1;
-    if (first && !fds.empty()) {
-      header.msg_control = control.data();
-      header.msg_controllen = CMSG_SPACE(fds.size_bytes());
-      cmsghdr* part = CMSG_FIRSTHDR(&header);
-      part->cmsg_level = SOL_SOCKET;
-      part->cmsg_type = SCM_RIGHTS;
-      part->cmsg_len = CMSG_LEN(fds.size_bytes());
-      std::memcpy(CMSG_DATA(part), fds.data(), fds.size_bytes());
-    }
-    const ssize_t n = sendmsg(socket, &header, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return Fail(PeerGone());
-    if (n < 0) return Fail(Error::FromErrno(errno, "cannot send on a socket"));
-    data.remove_prefix(static_cast<std::size_t>(n));
+    CAISSON_TRY(const std::size_t n, SendSome(socket, data, first ? fds : std::span<const int>(), 0));
+    data.remove_prefix(n);
     first = false;
   }
   return {};
+}
+
+Result<bool> TrySendPacket(int socket, std::string_view data, std::span<const int> fds) {
+  const auto sent = SendSome(socket, data, fds, MSG_DONTWAIT);
+  if (sent) return true;
+  if (sent.error().errno_value() == EAGAIN) return false;
+  return Fail(sent.error());
 }
 
 Result<Message> ReceivePacket(int socket, std::size_t limit, const Deadline& deadline) {

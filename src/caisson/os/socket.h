@@ -24,6 +24,9 @@ inline constexpr std::size_t kMaxMessageFds = 32;
 // full. Errors: kUnavailable when the peer is gone.
 Status SendWithFds(int socket, std::string_view data, std::span<const int> fds);
 
+// One packet, unless that would have to wait: then false, and nothing was sent. Otherwise as SendWithFds.
+Result<bool> TrySendPacket(int socket, std::string_view data, std::span<const int> fds);
+
 struct Message {
   std::string data;
   std::vector<Fd> fds;

@@ -133,6 +133,20 @@ TEST(ReceivePacket, SaysWhenThePeerIsGone) {
   EXPECT_EQ(CodeOf(ReceivePacket(pair.second.get(), 100, Patience())), Code::kUnavailable);
 }
 
+TEST(ReceivePacket, TakesWhatAPeerSentThatWentWithoutHavingReadAll) {
+  Pair pair = MakePair(SocketKind::kPacket);
+  ASSERT_TRUE(SendWithFds(pair.first.get(), "unread", {}));
+  ASSERT_TRUE(SendWithFds(pair.second.get(), "one", {}));
+  ASSERT_TRUE(SendWithFds(pair.second.get(), "two", {}));
+  pair.second.Reset();
+  for (const char* expected : {"one", "two"}) {
+    const Result<Message> got = ReceivePacket(pair.first.get(), 100, Patience());
+    ASSERT_TRUE(got) << got.error().message();
+    EXPECT_EQ(got->data, expected);
+  }
+  EXPECT_EQ(CodeOf(ReceivePacket(pair.first.get(), 100, Patience())), Code::kUnavailable);
+}
+
 TEST(ReceivePacket, EndsAtTheDeadline) {
   const Pair pair = MakePair(SocketKind::kPacket);
   EXPECT_EQ(CodeOf(ReceivePacket(pair.second.get(), 100, Now())), Code::kDeadlineExceeded);
@@ -147,6 +161,30 @@ TEST(SendWithFds, SaysWhenThePeerIsGoneAndRaisesNoSignal) {
     ASSERT_FALSE(sent);
     EXPECT_EQ(sent.error().code(), Code::kUnavailable);
   }
+}
+
+TEST(TrySendPacket, DoesNotWaitForRoom) {
+  Pair pair = MakePair(SocketKind::kPacket);
+  const Fd file = MakeFile("");
+  const std::vector<int> fds = {file.get()};
+  std::size_t sent = 0;
+  while (true) {
+    const Result<bool> is_sent = TrySendPacket(pair.first.get(), "packet", fds);
+    ASSERT_TRUE(is_sent) << is_sent.error().message();
+    if (!*is_sent) break;
+    ++sent;
+  }
+  for (std::size_t i = 0; i < sent; ++i) {
+    const Result<Message> got = ReceivePacket(pair.second.get(), 100, Patience());
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->fds.size(), 1U);
+  }
+  const Result<bool> again = TrySendPacket(pair.first.get(), "packet", {});
+  EXPECT_TRUE(again && *again);
+  pair.second.Reset();
+  const Result<bool> gone = TrySendPacket(pair.first.get(), "packet", {});
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code(), Code::kUnavailable);
 }
 
 TEST(ReceiveFrame, TakesFramesOneByOneWithTheirDescriptors) {

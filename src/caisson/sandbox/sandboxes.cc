@@ -146,7 +146,7 @@ Result<std::unique_ptr<Sandbox>> Sandboxes::Create(SandboxSpec spec, SandboxId i
   std::vector<int> fds;
   if (spec.image) fds.push_back(spec.image->get());
   if (spec.workspace) fds.push_back(spec.workspace->directory.get());
-  CAISSON_TRY(auto instance, backend::Instance::Create(*link_, MakePlan(spec, id), fds));
+  CAISSON_TRY(auto instance, backend::Instance::Create(*link_, MakePlan(spec, id), fds, spec.meanwhile));
   return std::make_unique<Sandbox>(std::move(instance), std::move(id), std::move(origin), spool_directory_.get());
 }
 

@@ -54,6 +54,9 @@ struct SandboxSpec {
   plan::Files files = plan::Files::kNew;
   // Told how far the copy is, about ten times a second; false cancels, and Create fails with kConflict. May be empty.
   std::function<bool(const storage::CopyProgress&)> copy_progress;
+  // Done while its first process starts; an error ends the sandbox, and is the one that Create fails with. May be
+  // empty.
+  std::function<Status()> meanwhile;
 };
 
 struct EngineOptions {

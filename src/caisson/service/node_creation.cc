@@ -186,16 +186,22 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
     CAISSON_TRY(spec.workspace_ticket, plan::ParseTicket(*request.workspace_ticket));
     spec.workspace_ticket_mode = request.workspace_mode;
   }
-  const auto inserted = node_.database.InsertSandbox(
-      record, key, {.time = at, .type = "sandbox.pending", .sandbox = id.text(), .caller = caller.name});
-  if (!inserted) return Fail(inserted.error());
-  events_.Tell();
-
+  std::optional<Status> recorded;
+  const auto insert = [&]() -> Status {
+    const auto inserted = node_.database.InsertSandbox(
+        record, key, {.time = at, .type = "sandbox.pending", .sandbox = id.text(), .caller = caller.name});
+    recorded = inserted ? Status() : Fail(inserted.error());
+    if (inserted) events_.Tell();
+    return *recorded;
+  };
+  spec.meanwhile = insert;
   auto box = node_.sandboxes.Create(std::move(spec), id);
   if (box && request.on_end == OnEnd::kKeep) {
     // From the first moment: they stay even when everything that looks after them is killed.
     if (Status kept = (*box)->KeepFiles(); !kept) box = Fail(std::move(kept).error());
   }
+  if (!box && !recorded) (void)insert();  // what could not be made is told of too
+  if (!*recorded) return Fail(std::move(box).error());
   if (!box) {
     if (request.on_end == OnEnd::kKeep) (void)node_.sandboxes.Discard(id, settings.storage);
     RecordUntilDone({.id = id,
