@@ -254,10 +254,10 @@ class MachinePlan(unittest.TestCase):
         self.assertIn("planned twice", self.problems(["os.a"], ["os.a", "os.a"], {})[0])
 
 
-    def test_finds_what_sets_the_clock_of_the_host_or_is_not_there(self):
-        clock, other = (plan.Step(f"integration.node_{name}", sets_the_clock=True) for name in ("clock", "no_such"))
+    def test_finds_what_changes_its_host_or_is_not_there(self):
+        clock, other = (plan.Step(f"integration.node_{name}", only_here=True) for name in ("clock", "no_such"))
         self.assertEqual(lint_plan.problems([], [clock], {}, self.SKIPS), [])
-        self.assertIn("sets the clock", lint_plan.problems([clock.test], [clock], {}, self.SKIPS)[0])
+        self.assertIn("changes its host", lint_plan.problems([clock.test], [clock], {}, self.SKIPS)[0])
         self.assertIn("which is no test", lint_plan.problems([], [other], {}, self.SKIPS)[0])
 
 

@@ -32,6 +32,8 @@ class Lifecycle(unittest.TestCase):
             with self.assertRaises(Problem) as refused:
                 one.script(made["id"], "true")
             self.assertEqual(refused.exception.code, "conflict")
+            self.assertEqual([event["event"] for event in one.events()],
+                             ["sandbox.pending", "sandbox.running", "command.ended", "command.ended", "sandbox.deleted"])
 
     def test_files(self):
         with Node() as one:

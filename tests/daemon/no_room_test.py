@@ -1,8 +1,10 @@
 """What becomes of sandboxes while the database cannot be written, and when it is damaged."""
 
 import os
+import pathlib
 import sqlite3
 import subprocess
+import time
 import unittest
 
 import node
@@ -42,6 +44,15 @@ class SmallNode(Node):
                     file.write(b"\0" * PAGE * free)
                 except OSError:
                     return
+
+    def allow_inodes(self, more):
+        """Lets the file system have so many more files than it has."""
+        info = os.statvfs(self.folder + "/data")
+        most = info.f_files - info.f_ffree + more
+        subprocess.run(["mount", "-o", f"remount,nr_inodes={most}", self.folder + "/data"], check=True)
+
+    def count_events(self, kind):
+        return [event["event"] for event in self.events()].count(kind)
 
     def writes(self):
         """How often the daemon has called write(2) and its kin, done or refused."""
@@ -149,6 +160,19 @@ class NoRoom(unittest.TestCase):
             self.assertTrue(ids, "no write failed after the first")
             for box in ids:
                 self.assertIn("could not be made", one.inspect(box)["reason"])
+
+    def test_files_that_cannot_be_kept_are_not_tried_for_all_the_time(self):
+        with SmallNode() as one:
+            box = one.create(storage="directory", on_end="keep", idle_timeout_ms=1000)
+            (record,) = pathlib.Path(one.folder, "data/sandboxes").glob("*/record")
+            record.unlink()
+            one.allow_inodes(0)
+            await_true(lambda: one.count_events("sandbox.stopping") == 1)
+            time.sleep(3)
+            self.assertEqual(one.count_events("sandbox.stopping"), 1)
+            self.assertEqual(one.inspect(box)["state"], "running")
+            one.allow_inodes(1000)
+            await_true(lambda: one.inspect(box)["state"] == "stopped", 30)
 
     def test_a_deleted_sandbox_is_deleted_for_the_reason_that_was_asked_for(self):
         with SmallNode() as one:

@@ -30,6 +30,12 @@ def require_root():
         sys.exit(SKIPPED)
 
 
+def require_machine(why):
+    if os.environ.get("CAISSON_MAY_CHANGE_THE_HOST") != "1":
+        print(f"skipped: {why}; a machine of tests/vm says CAISSON_MAY_CHANGE_THE_HOST=1")
+        sys.exit(SKIPPED)
+
+
 def program_folder():
     return pathlib.Path(os.environ["CAISSON_BIN"]).parent
 
@@ -270,6 +276,19 @@ class Node:
         flag = "true" if follow else "false"
         return self.get(f"/v1/sandboxes/{sandbox}/commands/{command}/output?stream={stream}&{stream}_from={offset}"
                         f"&follow={flag}", headers={"Accept": "application/octet-stream"}, timeout=timeout)
+
+    def events(self):
+        """What has happened so far. The stream goes on, and is left when it says nothing for a moment."""
+        told = b""
+        with contextlib.closing(self.connection(timeout=0.5)) as connection:
+            connection.request("GET", "/v1/events")
+            response = connection.getresponse()
+            with contextlib.suppress(TimeoutError):
+                while part := response.read1():
+                    told += part
+        self.contract.check(openapi_check.Exchange("GET", "/v1/events", response.status, response_headers=dict(response.headers),
+                                                   response_body=told))
+        return openapi_check.parse_events(told, "events")
 
     def list_all(self, **query):
         items, cursor = [], None

@@ -250,7 +250,11 @@ class Contract:
                 raise Mismatch(f"{here} is not in the document")
             if not re.search(media["x-event-id"], event.get("id", "")):
                 raise Mismatch(f"{here}: its id is {event.get('id')!r}")
-            self.validate(parse_json(event.get("data", "").encode(), here), schema, here)
+            data = parse_json(event.get("data", "").encode(), here)
+            self.validate(data, schema, here)
+            # The field of its data that it is named by.
+            if "x-event-name" in media and event.get("event") != data[media["x-event-name"]]:
+                raise Mismatch(f"{here}: it is not named by its {media['x-event-name']}")
 
     def _check_response(self, exchange, operation):
         response = self.resolve(operation.node["responses"].get(str(exchange.status)))

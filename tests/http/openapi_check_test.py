@@ -14,6 +14,8 @@ from openapi_check import Exchange, Mismatch
 CONTRACT = openapi_check.Contract()
 EXAMPLES = {name: node["value"] for name, node in CONTRACT.document["components"]["examples"].items()}
 JSON = {"Content-Type": "application/json"}
+NODE_EVENT = {"number": 7, "time": "2027-01-31T09:30:00.125Z", "type": "sandbox.running", "sandbox": "sb_" + "a" * 26,
+              "command": None, "caller": "uid 0", "detail": None}
 PROBLEM = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "d", "code": "not_found", "message": "m",
            "cause": None, "remediation": None, "retryable": False, "details": {}}
 
@@ -33,6 +35,11 @@ def create(body, **changes):
 def stream(text):
     return Exchange("GET", "/v1/sandboxes/web/commands/cm_" + "a" * 26 + "/output?follow=true", 200,
                     response_headers={"Content-Type": "text/event-stream"}, response_body=text.encode())
+
+
+def node_events(text):
+    return Exchange("GET", "/v1/events", 200, response_headers={"Content-Type": "text/event-stream"},
+                    response_body=text.encode())
 
 
 class RightExchanges(unittest.TestCase):
@@ -57,6 +64,7 @@ class RightExchanges(unittest.TestCase):
             answer("GET", "/v1/sandboxes/web/files/?list", 200, {"items": []}),
             stream(': hello\n\nid: 2,0\nevent: stdout\ndata: {"offset":0,"text":"hi"}\n\n'
                    f'id: 2,0\nevent: end\ndata: {result}\n\nid: half'),
+            node_events(f'id: 7\nevent: sandbox.running\ndata: {json.dumps(NODE_EVENT)}\n\n'),
         ):
             with self.subTest(str(exchange)):
                 CONTRACT.check(exchange)
@@ -124,6 +132,9 @@ class WrongExchanges(unittest.TestCase):
         self.refuse(stream('id: 2\nevent: stdout\ndata: {"offset":0,"text":"hi"}\n\n'), "its id")
         self.refuse(stream('id: 2,0\nevent: stdout\ndata: {"offset":0}\n\n'), "event 0")
         self.refuse(stream('id: 2,0\nevent: stdout\nmore: x\n\n'), "more: x")
+        running = json.dumps(NODE_EVENT)
+        self.refuse(node_events(f"id: 7\ndata: {running}\n\n"), "named by its type")
+        self.refuse(node_events(f"id: 7\nevent: sandbox.paused\ndata: {running}\n\n"), "named by its type")
 
 
 if __name__ == "__main__":

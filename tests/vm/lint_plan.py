@@ -31,9 +31,9 @@ def tests_of(build):
 def problems(tests, steps, left_out, skips):
     """What is wrong with a plan, in words."""
     planned = {step.test for step in steps}
-    only_here = {step.test for step in steps if step.sets_the_clock}
-    found = [f"{name} sets the clock, and ctest has it" for name in sorted(only_here & set(tests))]
-    known = set(tests) | {step.test for step in steps if step.sets_the_clock and (DAEMON_SUITE / step.script).exists()}
+    only_here = {step.test for step in steps if step.only_here}
+    found = [f"{name} changes its host, and ctest has it" for name in sorted(only_here & set(tests))]
+    known = set(tests) | {step.test for step in steps if step.only_here and (DAEMON_SUITE / step.script).exists()}
     for name in sorted(planned - known):
         found.append(f"the plan has {name}, which is no test")
     for name in tests:

@@ -38,7 +38,7 @@ class Step:
     test: str  # as ctest names it
     part: str = "*"  # a filter of GoogleTest; of a script: patterns of unittest, ":" between them
     delegation: bool = True  # whether cgroup2 is mounted with nsdelegate
-    sets_the_clock: bool = False  # so that it runs nowhere else, and ctest does not have it
+    only_here: bool = False  # it changes its host, and ctest does not have it
     kernels: tuple = KERNELS
     seconds: int = 300  # of the machine's time: a hang, not a measure
 
@@ -111,7 +111,8 @@ STEPS = (
     Step("integration.node_restart", "*a_long_command*:*ends_and_comes_back*:*limits_hold*:*a_killed_guest*:*without*"),
     Step("integration.node_stop", "*come_back*:*a_paused_one*:*launcher_is_killed*"),
     Step("integration.node_hostile", "*goes_away*:*stuck_sandbox*:*no_request*", kernels=OLDER),
-    Step("integration.node_clock", sets_the_clock=True, kernels=NEWER),
+    Step("integration.node_clock", only_here=True, kernels=NEWER),
+    Step("integration.node_systemd", only_here=True, kernels=NEWER),
     Step("integration.changes_run", "*RenameAFolder_btrfs:*ReplaceAFolderByAFile_tmpfs:*WriteThroughAMapping_*",
          kernels=OLDER),
     Step("integration.changes_library", "*AreThoseOfOneCommand/*:*ThroughAMapping/*"),

@@ -6,7 +6,8 @@ HOME = "/opt/caisson"
 PATH = f"{HOME}/bin:{HOME}/tests"
 ESCAPE_SUITE = ROOT / "tests" / "escape"
 # The tests of the daemon find each other, the document of its interface and the example where they lie in the sources.
-DAEMON_SUITE = ("api/openapi.yaml", "examples/http/session.py", "tests/http/openapi_check.py")
+DAEMON_SUITE = ("api/openapi.yaml", "examples/http/session.py", "tests/http/openapi_check.py",
+                "packaging/caisson.service.in", "packaging/caisson.socket", "packaging/caisson.sysusers")
 
 
 def of_build(tests=None):

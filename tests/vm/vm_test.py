@@ -38,7 +38,7 @@ def job(steps):
             command = [f"{programs.HOME}/tests/{step.program}"]
         told.append({"name": step.name, "command": command, "seconds": step.seconds, "delegation": step.delegation,
                       "environment": {"GTEST_FILTER": step.part,
-                                      "CAISSON_MAY_SET_THE_CLOCK": "1" if step.sets_the_clock else "0"}})
+                                      "CAISSON_MAY_CHANGE_THE_HOST": "1" if step.only_here else "0"}})
     return told
 
 

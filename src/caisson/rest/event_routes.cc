@@ -27,7 +27,7 @@ class NodeEvents final : public StreamSource {
       if (!event || !*event) break;
       std::string data = wire::JsonLine(EventObject(**event));
       data.pop_back();
-      piece.bytes += EventText("", std::to_string((*event)->number), data);
+      piece.bytes += EventText((*event)->type, std::to_string((*event)->number), data);
     }
     return piece;
   }

@@ -157,7 +157,7 @@ TEST_F(RestStreams, TellTheNodesEvents) {
   ASSERT_TRUE(client.Send(RequestText("GET", "/v1/events?after=1", kEvents)));
   EXPECT_FALSE(client.ReceiveUntil("\r\n\r\n").empty());
   const std::string second = client.ReceiveUntil("\n\n");
-  EXPECT_NE(second.find("id: 2\ndata: {\"number\":2,"), std::string::npos) << second;
+  EXPECT_NE(second.find("event: command.ended\nid: 2\ndata: {\"number\":2,"), std::string::npos) << second;
   service_.AddEvent("sandbox.deleted");
   EXPECT_NE(client.ReceiveUntil("\n\n").find("\"type\":\"sandbox.deleted\""), std::string::npos);
   Client resumed = Connect();

@@ -21,6 +21,8 @@ constexpr seconds kLifePatience{15};
 constexpr seconds kEndPatience{5};
 // All that a sandbox has written, on a disk that others use too.
 constexpr seconds kStopPatience{300};
+// After files that could not be kept, before that is tried again without anybody asking.
+constexpr seconds kStopPause{10};
 constexpr const char* kNotPaused = "it could not be paused: ";
 // What a result keeps of each stream.
 constexpr Bytes kKeptOutput = MiB(1);
@@ -335,6 +337,7 @@ Status SandboxOwner::Stop(const std::string& reason, const std::string& caller) 
   CAISSON_CHECK_OK(ChangeState(Lifecycle::kStopping, reason, caller, kStopPatience));
   // Most of it, and what can fail, while it still lives.
   if (Status kept = box_->KeepFiles(); !kept) {
+    stop_again_at_ = Clock::now() + kStopPause;
     CAISSON_CHECK_OK(ChangeState(before, "it could not be stopped: " + kept.error().message(), caller));
     return kept;
   }
@@ -398,6 +401,7 @@ SandboxOwner::Care SandboxOwner::LookAfter(Clock::time_point now) {
   if (sandbox::IsIntermediate(state_)) return {Need::kSettle, Lifecycle::kRunning, {}};
   if (state_ != Lifecycle::kRunning) return {};
   const Need over = description_.on_end == OnEnd::kKeep ? Need::kStop : Need::kEnd;
+  if (over == Need::kStop && now < stop_again_at_.load()) return {};
   const auto& lifetime = description_.settings.max_lifetime;
   if (lifetime && description_.used_lifetime + (now - running_since_.load()) >= *lifetime) {
     return {over, Lifecycle::kDeleted, "max_lifetime"};

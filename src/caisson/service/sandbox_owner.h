@@ -155,6 +155,7 @@ class SandboxOwner {
   std::atomic<std::uint32_t> calls_ = 0;
   std::atomic<Clock::time_point> last_active_;
   std::atomic<Clock::time_point> running_since_;
+  std::atomic<Clock::time_point> stop_again_at_ = Clock::time_point::min();
 };
 
 }  // namespace caisson::service
