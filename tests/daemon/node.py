@@ -90,6 +90,9 @@ class Node:
             self.end()
             left = await_none(lambda: self.processes(), 15)
             subprocess.run(["umount", "-l", self.folder + "/data/store"], capture_output=True, check=False)
+            log = self.log()
+            if kind is not None or "Sanitizer" in log:
+                print(log[-8000:], file=sys.stderr)
             shutil.rmtree(self.folder, ignore_errors=True)
         if kind is None and left:
             raise AssertionError(f"left behind: {left}")

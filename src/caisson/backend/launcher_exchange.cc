@@ -49,12 +49,24 @@ Status LauncherExchange::Tell(const plan::LaunchRequest& request, const std::vec
 
 Status LauncherExchange::Send(const plan::LaunchRequest& request, const std::vector<int>& fds,
                               const Deadline& deadline) {
-  std::unique_lock turn(sending_, std::defer_lock);
-  if (deadline.at() == Deadline::Clock::time_point::max()) {
-    turn.lock();
-  } else if (!turn.try_lock_until(deadline.at())) {
-    return Fail(Error(Code::kDeadlineExceeded, "is busy"));
+  {
+    std::unique_lock lock(mutex_);
+    if (!sent_.wait_until(lock, deadline.at(), [this] { return !is_sending_; })) {
+      return Fail(Error(Code::kDeadlineExceeded, "is busy"));
+    }
+    is_sending_ = true;
   }
+  Status sent = SendInTurn(request, fds, deadline);
+  {
+    const std::lock_guard lock(mutex_);
+    is_sending_ = false;
+  }
+  sent_.notify_one();
+  return sent;
+}
+
+Status LauncherExchange::SendInTurn(const plan::LaunchRequest& request, const std::vector<int>& fds,
+                                    const Deadline& deadline) {
   while (true) {
     CAISSON_TRY(const bool is_sent, os::TrySendPacket(connection_.get(), BytesOf(request), fds));
     if (is_sent) return {};

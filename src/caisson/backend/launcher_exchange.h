@@ -48,6 +48,7 @@ class LauncherExchange {
   };
 
   Status Send(const plan::LaunchRequest& request, const std::vector<int>& fds, const Deadline& deadline);
+  Status SendInTurn(const plan::LaunchRequest& request, const std::vector<int>& fds, const Deadline& deadline);
   // Until the launcher takes a request; reads meanwhile, since it may be waiting for that.
   void AwaitRoom(const Deadline& deadline);
   Result<Answer> Await(const plan::LaunchRequest& request, Waiter& own, const Deadline& deadline);
@@ -61,9 +62,9 @@ class LauncherExchange {
   void HandOverReading();
 
   os::Fd connection_;
-  std::timed_mutex sending_;  // one request at a time; before mutex_
-
-  std::mutex mutex_;  // what follows
+  std::mutex mutex_;         // what follows
+  bool is_sending_ = false;  // somebody is: one request at a time
+  std::condition_variable sent_;
   std::uint64_t requests_ = 0;
   std::map<std::uint64_t, Waiter*> waiters_;  // by the number of the request
   bool is_reading_ = false;                   // somebody is

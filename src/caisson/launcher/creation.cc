@@ -176,8 +176,11 @@ void Creation::CollectBuilt() {
   }
 }
 
+void Creation::TidyUp() {
+  if (waiting_.empty() && building_.empty()) Detach();
+}
+
 void Creation::PrepareAhead() {
-  Detach();
   if (!waiting_.empty() || embryo_) return;
   if (!is_ordered_) {
     // Not beside a guest that somebody waits for.

@@ -56,6 +56,8 @@ class Creation {
   int PollTimeout() const;
   // Goes on with what is asked for as far as that is possible now.
   void GoOn();
+  // Once what there is to say was said: does what nobody waits for.
+  void TidyUp();
   // While nothing is asked for: makes what the next request needs, as far as that is possible now.
   void PrepareAhead();
   // What is begun and has no outcome is undone: nobody waits for it any more.

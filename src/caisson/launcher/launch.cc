@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
+#include "caisson/base/deadline.h"
 #include "caisson/base/weakened.h"
 #include "caisson/guest/guest.h"
 #include "caisson/launcher/launch_child.h"
@@ -36,6 +38,7 @@ using plan::Step;
 // /dev/shm: at most this, and an eighth of the memory limit.
 constexpr std::uint64_t kMaxShmBytes = 64U << 20U;
 constexpr const char* kShmInodes = "16384";
+constexpr std::chrono::seconds kEndPatience{5};
 constexpr std::size_t kGuestStackSize = 8U << 20U;
 constexpr std::size_t kGuardSize = 4096;
 
@@ -200,7 +203,8 @@ Status SendOrder(const os::Fd& orders, const BuildOrder& order, const Mounts& mo
 Embryo::~Embryo() {
   if (!process_.valid()) return;
   (void)process_.Signal(SIGKILL);
-  process_.Reap();
+  // One that does not end keeps its uids, which the keeper sees by its cgroups.
+  if (process_.Ended(Deadline::In(kEndPatience))) process_.Reap();
 }
 
 tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {

@@ -86,6 +86,7 @@ class Server {
     if (is_asked && !ServeEngine()) LoseEngine();
     creation_.GoOn();
     AnswerCreated();
+    creation_.TidyUp();
     RemoveRetiredLeaves();
     TakeBackEnded();
     if (is_asked) return true;
