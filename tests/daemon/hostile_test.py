@@ -146,7 +146,7 @@ class Hostile(unittest.TestCase):
 
             thread = threading.Thread(target=make)
             thread.start()
-            time.sleep(0.5)
+            await_begun(embryo)
             start = time.monotonic()
             fresh = one.create()
             for each in (box, fresh):
@@ -163,7 +163,7 @@ class Hostile(unittest.TestCase):
             embryo = stop_embryo(one)
             thread = threading.Thread(target=quietly_create, args=(one,))
             thread.start()
-            time.sleep(0.5)
+            await_begun(embryo)
             one.kill()
             thread.join()
             one.start()
@@ -255,27 +255,33 @@ def guests(one):
     return children
 
 
+def embryos(one):
+    """Children of the launcher that are the first of a pid namespace and no guest yet."""
+    launcher = one.launcher()
+    found = []
+    for entry in node.pathlib.Path("/proc").iterdir():
+        try:
+            if ((entry / "comm").read_text().strip() == "caisson-launche"
+                    and int(node.status_field(int(entry.name), "PPid")[0]) == launcher
+                    and node.status_field(int(entry.name), "NSpid")[-1] == "1"):
+                found.append(int(entry.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
 def stop_embryo(one):
     """Stops the process that waits to become the next sandbox's first one. Its number."""
-    launcher = one.launcher()
+    assert not node.await_none(lambda: not embryos(one), 5), "the launcher has prepared nothing"
+    (embryo,) = embryos(one)
+    os.kill(embryo, signal.SIGSTOP)
+    return embryo
 
-    def others():
-        found = []
-        for entry in node.pathlib.Path("/proc").iterdir():
-            try:
-                is_like_it = (entry / "comm").read_text().strip() == "caisson-launche"
-                if is_like_it and int(node.status_field(int(entry.name), "PPid")[0]) == launcher:
-                    found.append(int(entry.name))
-            except (OSError, ValueError):
-                continue
-        return found
 
-    for _ in range(100):
-        time.sleep(0.05)
-        if len(found := others()) == 1:
-            os.kill(found[0], signal.SIGSTOP)
-            return found[0]
-    raise AssertionError("the launcher has prepared nothing")
+def await_begun(embryo):
+    """Until a sandbox is being made of it: that has limits."""
+    (limit,) = [path for folder in node.slot_of(embryo) if (path := node.pathlib.Path(folder, "pids.max")).exists()]
+    assert not node.await_none(lambda: limit.read_text() == "max\n", 5), "no sandbox is made of it"
 
 
 def quietly_create(one):

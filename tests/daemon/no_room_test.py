@@ -4,7 +4,6 @@ import os
 import pathlib
 import sqlite3
 import subprocess
-import time
 import unittest
 
 import node
@@ -164,11 +163,13 @@ class NoRoom(unittest.TestCase):
     def test_files_that_cannot_be_kept_are_not_tried_for_all_the_time(self):
         with SmallNode() as one:
             box = one.create(storage="directory", on_end="keep", idle_timeout_ms=1000)
-            (record,) = pathlib.Path(one.folder, "data/sandboxes").glob("*/record")
+            other = one.create(max_lifetime_ms=5000)
+            (record,) = pathlib.Path(one.folder, "data/sandboxes").glob(f"{box}/record")
             record.unlink()
             one.allow_inodes(0)
             await_true(lambda: one.count_events("sandbox.stopping") == 1)
-            time.sleep(3)
+            # By then both have been looked after several times more.
+            await_true(lambda: one.inspect(other)["state"] == "deleted")
             self.assertEqual(one.count_events("sandbox.stopping"), 1)
             self.assertEqual(one.inspect(box)["state"], "running")
             one.allow_inodes(1000)

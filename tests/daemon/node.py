@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -324,6 +325,25 @@ def await_none(look, patience):
         if not found or time.monotonic() > deadline:
             return found
         time.sleep(0.05)
+
+
+def slot_of(guest):
+    """The folders of the sandbox whose first process this is or will be, one in each hierarchy of cgroups that has one."""
+    mounts = {}
+    for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+        _, target, kind, options = line.split()[:4]
+        if kind == "cgroup2":
+            mounts[""] = target
+        elif kind == "cgroup":
+            mounts.update({option: target for option in options.split(",")})
+    found = []
+    for line in pathlib.Path(f"/proc/{guest}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        inside = re.match(r".*/caisson/s\d+", path)
+        target = mounts.get(controllers.split(",")[0])
+        if inside and target:
+            found.append(target + inside.group())
+    return found
 
 
 def is_below(pid, ancestor):

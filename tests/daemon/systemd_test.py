@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 import unittest
 
 import node
@@ -48,14 +47,8 @@ class Host:
         pathlib.Path("/sys/fs/cgroup/cgroup.subtree_control").write_text("+cpu +memory +pids")
         with open(LOG, "wb") as log:
             self.process = subprocess.Popen(["sh", "-c", START], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.first = None
-        until = time.monotonic() + 60
-        while self.first is None or self.does("systemctl", "list-units").returncode != 0:
-            if time.monotonic() > until or self.process.poll() is not None:
-                raise AssertionError(f"systemd does not start: {pathlib.Path(LOG).read_text(errors='replace')[-4000:]}")
-            time.sleep(0.2)
-            children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-            self.first = int(children[0]) if children else None
+        if node.await_none(lambda: self.process.poll() is None and not self.answers(), 60) or self.process.poll() is not None:
+            raise AssertionError(f"systemd does not start: {pathlib.Path(LOG).read_text(errors='replace')[-4000:]}")
         # A cgroup with processes gives its children no controllers.
         pathlib.Path("/sys/fs/cgroup/cgroup.procs").write_text(str(self.process.pid))
         self.install()
@@ -66,6 +59,11 @@ class Host:
         self.process.wait()
         folders = sorted(TREE.rglob("*/"), key=lambda path: -len(path.parts))
         node.await_none(lambda: [path for path in (*folders, TREE) if path.is_dir() and not removed(path)], 20)
+
+    def answers(self):
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        self.first = int(children[0]) if children else None
+        return self.first is not None and self.does("systemctl", "list-units").returncode == 0
 
     def install(self):
         """As cmake --install does, and the guide says to go on."""

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -66,7 +65,7 @@ class FieldTest(unittest.TestCase):
         known = set(node_guests(self.one))
         box = self.one.create(**body)
         self.guests[box] = next(pid for pid in node_guests(self.one) if pid not in known)
-        self.slots[box] = [(path, os.stat(path).st_ino) for path in slot_of(self.guests[box])]
+        self.slots[box] = [(path, os.stat(path).st_ino) for path in node.slot_of(self.guests[box])]
         return box
 
     def delete(self, box):
@@ -292,25 +291,6 @@ def naming(marker):
                     found.append(int(entry.name))
             except OSError:
                 continue
-    return found
-
-
-def slot_of(guest):
-    """The folders of the sandbox whose first process this is, one in each hierarchy of cgroups that has one."""
-    mounts = {}
-    for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
-        _, target, kind, options = line.split()[:4]
-        if kind == "cgroup2":
-            mounts[""] = target
-        elif kind == "cgroup":
-            mounts.update({option: target for option in options.split(",")})
-    found = []
-    for line in pathlib.Path(f"/proc/{guest}/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        inside = re.match(r".*/caisson/s\d+", path)
-        target = mounts.get(controllers.split(",")[0])
-        if inside and target:
-            found.append(target + inside.group())
     return found
 
 
