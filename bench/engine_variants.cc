@@ -7,7 +7,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Errors also when the command did anything but exit with status 0.
+}  // namespace
+
 Status RunTrue(sandbox::Sandbox& sandbox, sandbox::ReportChanges report) {
   sandbox::CommandSpec spec;
   spec.argv = {"/bin/true"};
@@ -20,8 +21,6 @@ Status RunTrue(sandbox::Sandbox& sandbox, sandbox::ReportChanges report) {
                   .Because("outcome " + std::string(sandbox::OutcomeName(result.outcome)) + ", status " +
                            std::to_string(sandbox::ExitStatus(result.outcome))));
 }
-
-}  // namespace
 
 Result<std::unique_ptr<sandbox::Sandboxes>> StartEngine(const std::string& program_directory) {
   sandbox::EngineOptions options;

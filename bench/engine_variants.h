@@ -15,6 +15,9 @@ namespace caisson::bench {
 // Call before the first thread.
 Result<std::unique_ptr<sandbox::Sandboxes>> StartEngine(const std::string& program_directory);
 
+// /bin/true in a sandbox. Errors also when the command did anything but exit with status 0.
+Status RunTrue(sandbox::Sandbox& sandbox, sandbox::ReportChanges report);
+
 // What differs between the variants of one measurement.
 struct EngineCase {
   plan::Storage storage = plan::Storage::kTmpfs;

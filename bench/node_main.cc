@@ -149,6 +149,10 @@ void Judge(const char* name, double value, double limit, bool at_most, const cha
               is_met ? "met" : "MISSED");
 }
 
+void MustRun(const Status& ran) {
+  if (!ran) Die("true: " + Describe(ran.error()));
+}
+
 // Neither of two things that are compared pays for what the one before left to be cleared away.
 void Settle() { usleep(20'000); }
 
@@ -158,14 +162,6 @@ void Compare(const char* name, const Samples& rest, const Samples& engine, doubl
   Judge((std::string(name) + ": REST over the engine").c_str(), P50(rest) - P50(engine), limit, true, "ms");
 }
 
-void RunTrue(sandbox::Sandbox& box) {
-  sandbox::CommandSpec spec;
-  spec.argv = {"/bin/true"};
-  spec.report_changes = sandbox::ReportChanges::kNo;
-  auto command = Must(box.Start(spec), "start");
-  (void)Must(command.Wait(), "wait");
-}
-
 // One after the other: the engine in this process, the same through the daemon.
 void MeasureLatency(sandbox::Sandboxes& engine, client::Http& http, int rounds) {
   Samples engine_cold, rest_cold;
@@ -173,7 +169,7 @@ void MeasureLatency(sandbox::Sandboxes& engine, client::Http& http, int rounds) 
     Settle();
     auto start = Clock::now();
     auto box = Must(engine.Create({}), "engine");
-    RunTrue(*box);
+    MustRun(bench::RunTrue(*box, sandbox::ReportChanges::kNo));
     engine_cold.Add(Clock::now() - start);
     box.reset();
     Settle();
@@ -191,7 +187,7 @@ void MeasureLatency(sandbox::Sandboxes& engine, client::Http& http, int rounds) 
   Settle();
   for (int i = 0; i < rounds; ++i) {
     auto start = Clock::now();
-    RunTrue(*standing);
+    MustRun(bench::RunTrue(*standing, sandbox::ReportChanges::kNo));
     engine_exec.Add(Clock::now() - start);
     start = Clock::now();
     RunTrue(http, steady);
@@ -235,50 +231,67 @@ double RateOfOneCore(const std::string& programs) {
   return rate;
 }
 
-// What the kernel itself gains by several processors, of processes that have nothing to do with each other and do what
-// it takes at least: the rate of as many as there are processors / (cores x the rate of one).
-double ScalingOfFloor(int cores) {
-  constexpr int kEach = 200;
-  const auto rate_of = [](int processes) {
-    std::array<int, 2> ready{};
-    std::array<int, 2> go{};
-    if (pipe(ready.data()) != 0 || pipe(go.data()) != 0) Die("pipe");
-    std::vector<pid_t> children;
-    for (int i = 0; i < processes; ++i) {
-      children.push_back(fork());
-      if (children.back() != 0) continue;
-      auto floor = Floor::Prepare();
-      char byte = 0;
-      close(go[1]);
-      if (!floor || write(ready[1], "r", 1) != 1 || read(go[0], &byte, 1) != 0) _exit(1);
-      for (int round = 0; round < kEach; ++round) {
-        if (!floor->RunOnce()) _exit(1);
-      }
-      _exit(0);
-    }
-    char byte = 0;
-    for (int i = 0; i < processes; ++i) {
-      if (read(ready[0], &byte, 1) != 1) Die("the floor");
-    }
-    const auto start = Clock::now();
-    close(go[1]);
-    for (const pid_t child : children) {
-      int status = 0;
-      if (waitpid(child, &status, 0) != child || status != 0) Die("the floor");
-    }
-    const double rate = processes * kEach / (Ms(Clock::now() - start) / 1000);
-    for (const int end : {ready[0], ready[1], go[0]}) close(end);
-    return rate;
-  };
-  const double one = rate_of(1);
-  return rate_of(cores) / (cores * one);
+// The process that does what a sandbox takes at least, over and over: says at `ready` that it can, and begins when `go`
+// closes.
+[[noreturn]] void RepeatFloor(int times, const os::Fd& ready, const os::Fd& go) {
+  auto floor = Floor::Prepare();
+  char byte = 0;
+  if (!floor || write(ready.get(), "r", 1) != 1 || read(go.get(), &byte, 1) != 0) _exit(1);
+  for (int round = 0; round < times; ++round) {
+    if (!floor->RunOnce()) _exit(1);
+  }
+  _exit(0);
 }
 
-// How many are made at once, against one after the other.
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) Die("pipe");
+    read_end.Reset(ends[0]);
+    write_end.Reset(ends[1]);
+  }
+  os::Fd read_end;
+  os::Fd write_end;
+};
+
+// How often it is done in a second by so many processes that have nothing to do with each other.
+double RateOfFloor(int processes) {
+  constexpr int kEach = 200;
+  Pipe ready;
+  Pipe go;
+  std::vector<pid_t> children;
+  for (int i = 0; i < processes; ++i) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    go.write_end.Reset();
+    RepeatFloor(kEach, ready.write_end, go.read_end);
+  }
+  ready.write_end.Reset();
+  char byte = 0;
+  for (int i = 0; i < processes; ++i) {
+    if (read(ready.read_end.get(), &byte, 1) != 1) Die("the floor");
+  }
+  const auto start = Clock::now();
+  go.write_end.Reset();
+  for (const pid_t child : children) {
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) Die("the floor");
+  }
+  return processes * kEach / (Ms(Clock::now() - start) / 1000);
+}
+
+// What the kernel itself gains by several processors.
+double ScalingOfFloor(int cores) {
+  const double one = RateOfFloor(1);
+  return RateOfFloor(cores) / (cores * one);
+}
+
+// What sandboxes that are made at once are held against.
 struct Alone {
   double rate_of_one_core = 0;
   double scaling_of_floor = 0;
 };
+
 void MeasureCrowd(const Daemon& daemon, client::Http& http, const Alone& alone) {
   const double serial = SerialRate(http);
   const double cores = std::thread::hardware_concurrency();
