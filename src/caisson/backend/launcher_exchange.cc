@@ -76,23 +76,27 @@ Status LauncherExchange::SendInTurn(const plan::LaunchRequest& request, const st
 }
 
 void LauncherExchange::AwaitRoom(const Deadline& deadline) {
-  bool reads = false;
+  pollfd entry{connection_.get(), POLLOUT, 0};
   {
     const std::lock_guard lock(mutex_);
-    reads = !std::exchange(is_reading_, true);
+    if (!is_reading_) entry.events |= POLLIN;
   }
-  pollfd entry{connection_.get(), static_cast<short>(reads ? POLLOUT | POLLIN : POLLOUT), 0};
   const Deadline soon(std::min(deadline.at(), Deadline::Clock::now() + kLookAgain));
   (void)poll(&entry, 1, soon.PollTimeout());
-  if (!reads) return;
-  std::optional<Result<os::Message>> message;
-  if ((entry.revents & POLLIN) != 0) {
-    message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), Deadline::In({}));
-  }
-  const std::lock_guard lock(mutex_);
-  is_reading_ = false;
-  if (message) Distribute(*std::move(message));
+  if ((entry.revents & POLLIN) == 0) return;
+  std::unique_lock lock(mutex_);
+  if (is_reading_) return;
+  ReadOne(lock, Deadline::In({}));
   HandOverReading();
+}
+
+void LauncherExchange::ReadOne(std::unique_lock<std::mutex>& lock, const Deadline& deadline) {
+  is_reading_ = true;
+  lock.unlock();
+  auto message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), deadline);
+  lock.lock();
+  is_reading_ = false;
+  Distribute(std::move(message));
 }
 
 Result<LauncherExchange::Answer> LauncherExchange::Await(const plan::LaunchRequest& request, Waiter& own,
@@ -101,14 +105,9 @@ Result<LauncherExchange::Answer> LauncherExchange::Await(const plan::LaunchReque
   while (!own.answer && !deadline.Passed()) {
     if (is_reading_) {
       own.changed.wait_until(lock, deadline.at());
-      continue;
+    } else {
+      ReadOne(lock, deadline);
     }
-    is_reading_ = true;
-    lock.unlock();
-    auto message = os::ReceivePacket(connection_.get(), sizeof(plan::LaunchReply), deadline);
-    lock.lock();
-    is_reading_ = false;
-    Distribute(std::move(message));
   }
   waiters_.erase(request.number);
   HandOverReading();

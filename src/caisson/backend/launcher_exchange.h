@@ -54,6 +54,9 @@ class LauncherExchange {
   Result<Answer> Await(const plan::LaunchRequest& request, Waiter& own, const Deadline& deadline);
   void GiveBackUnclaimed();
 
+  // Reads one answer for whoever it is for, without the lock meanwhile. Nobody else may be reading.
+  void ReadOne(std::unique_lock<std::mutex>& lock, const Deadline& deadline);
+
   // With mutex_ held:
   void Distribute(Result<os::Message> message);
   void Deliver(Answer answer);

@@ -200,11 +200,13 @@ Status SendOrder(const os::Fd& orders, const BuildOrder& order, const Mounts& mo
 
 }  // namespace
 
+void EndFirstProcess(const os::PidFd& process) {
+  (void)process.Signal(SIGKILL);
+  if (process.Ended(Deadline::In(kEndPatience))) process.Reap();
+}
+
 Embryo::~Embryo() {
-  if (!process_.valid()) return;
-  (void)process_.Signal(SIGKILL);
-  // One that does not end keeps its uids, which the keeper sees by its cgroups.
-  if (process_.Ended(Deadline::In(kEndPatience))) process_.Reap();
+  if (process_.valid()) EndFirstProcess(process_);
 }
 
 tl::expected<Embryo, StepError> Launch::Prepare(Slot& slot) const {

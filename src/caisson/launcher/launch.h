@@ -37,6 +37,10 @@ struct Launched {
   os::PidFd guest;
 };
 
+// Kills the first process of a sandbox, with which every other in its namespace ends, and reaps it. At most 5 s: one
+// that does not end by then keeps its uids, which the keeper sees by its cgroups.
+void EndFirstProcess(const os::PidFd& process);
+
 // A process in the namespaces and cgroups of its slot that waits to become a sandbox. Made ahead of time: it knows
 // nothing of what it will be. Destroying it ends it.
 class Embryo {

@@ -1,7 +1,6 @@
 #include "caisson/launcher/server.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "caisson/launcher/door.h"
 #include "caisson/launcher/input_wait.h"
 #include "caisson/launcher/keeper.h"
+#include "caisson/launcher/launch.h"
 #include "caisson/launcher/launch_request.h"
 #include "caisson/launcher/leaves.h"
 #include "caisson/launcher/running_sandbox.h"
@@ -39,7 +39,6 @@ using plan::LaunchReply;
 using plan::LaunchRequest;
 using plan::Step;
 
-constexpr std::chrono::seconds kDestroyPatience{5};
 // A request that was made for sure, since the engine starts no launcher without need, but may still be on its way.
 constexpr std::chrono::seconds kRequestPatience{10};
 
@@ -63,7 +62,6 @@ class Server {
   int Run() {
     while (HasReason() && Turn()) {
     }
-    creation_.Abandon();
     while (!sandboxes_.empty()) Destroy(sandboxes_.begin()->first);
     TakeBackEnded();
     creation_.End();
@@ -258,10 +256,7 @@ class Server {
   void Destroy(std::uint32_t block) {
     const auto found = sandboxes_.find(block);
     if (found == sandboxes_.end()) return;
-    Launched& launched = found->second.launched;
-    (void)launched.guest.Signal(SIGKILL);  // the end of PID 1 is the end of every process in its namespace
-    // One that does not end keeps its uids, which the keeper sees by its cgroups.
-    if (launched.guest.Ended(Deadline::In(kDestroyPatience))) launched.guest.Reap();
+    EndFirstProcess(found->second.launched.guest);
     ended_.push_back(block);
     sandboxes_.erase(found);
   }

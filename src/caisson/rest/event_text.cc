@@ -23,10 +23,8 @@ std::string OneLine(const boost::json::value& value) {
 }  // namespace
 
 std::string EventText(std::string_view name, std::string_view id, std::string_view data) {
-  std::string out;
-  if (!name.empty()) out.append("event: ").append(name).append("\n");
-  if (!id.empty()) out.append("id: ").append(id).append("\n");
-  out.append("data: ").append(data).append("\n\n");
+  std::string out = "event: ";
+  out.append(name).append("\nid: ").append(id).append("\ndata: ").append(data).append("\n\n");
   return out;
 }
 

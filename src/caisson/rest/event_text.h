@@ -10,7 +10,7 @@
 
 namespace caisson::rest {
 
-// One server-sent event. `name` and `id` may be empty; `data` has no line break. Source: WHATWG HTML, 9.2.
+// One server-sent event. None of them has a line break. Source: WHATWG HTML, 9.2.
 std::string EventText(std::string_view name, std::string_view id, std::string_view data);
 
 // What an event stream sends while it has nothing to say.
