@@ -27,6 +27,16 @@ set_target_properties(sqlite::sqlite PROPERTIES IMPORTED_LOCATION ${CAISSON_SQLI
                                                 INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_SQLITE_INCLUDE}
                                                 INTERFACE_LINK_LIBRARIES "Threads::Threads;m;${CMAKE_DL_LIBS}")
 
+# Debian's CMake package of Abseil names the shared libraries, which static programs cannot have. Each before those it uses.
+add_library(absl_time_static INTERFACE)
+foreach(name time time_zone civil_time strings strings_internal int128 base raw_logging_internal spinlock_wait
+             throw_delegate log_severity)
+  find_library(CAISSON_ABSL_${name} NAMES libabsl_${name}.a REQUIRED)
+  mark_as_advanced(CAISSON_ABSL_${name})
+  target_link_libraries(absl_time_static INTERFACE ${CAISSON_ABSL_${name}})
+endforeach()
+add_library(absl::time_static ALIAS absl_time_static)
+
 # The system's own: Debian's packages of Python modules (yaml, jsonschema) are for that one.
 find_program(CAISSON_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(NOT CAISSON_PYTHON)

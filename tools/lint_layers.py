@@ -12,7 +12,7 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-HEAVY = ("boost/", "CLI/", "google/protobuf/", "sqlite3.h")
+HEAVY = ("absl/", "boost/", "CLI/", "google/protobuf/", "sqlite3.h")
 KEYWORDS = {"NAME", "LAYER", "DEPS", "LIBS", "PROTOS", "SOURCES", "HEADERS", "PRIVATE_HEADERS", "TESTS", "TEST_DEPS", "TEST_SOURCES"}
 # Folders on an include root with these names would hide the system's headers.
 RESERVED_FOLDERS = {"linux", "sys", "asm", "net", "netinet"}

@@ -140,6 +140,14 @@ std::string FormatBytes(Bytes bytes) {
   return std::to_string(bytes.value);
 }
 
+std::string FormatCpus(MilliCpus cpus) {
+  std::string text = std::to_string(cpus.value / 1000);
+  if (cpus.value % 1000 == 0) return text;
+  std::string fraction = std::to_string(1000 + cpus.value % 1000).substr(1);
+  while (fraction.back() == '0') fraction.pop_back();
+  return text + "." + fraction;
+}
+
 std::string FormatDuration(std::chrono::milliseconds duration) {
   const auto count = duration.count();
   if (count % 3'600'000 == 0) return std::to_string(count / 3'600'000) + "h";

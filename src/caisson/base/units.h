@@ -42,6 +42,9 @@ Result<std::uint64_t> ParseCount(std::string_view text, std::string_view what, s
 // The shortest exact form ParseBytes reads: "2GiB", "1536MiB", "1000".
 std::string FormatBytes(Bytes bytes);
 
+// The shortest exact form ParseCpus reads: "2", "0.5".
+std::string FormatCpus(MilliCpus cpus);
+
 // The shortest exact form ParseDuration reads: "30s", "10m", "1500ms".
 std::string FormatDuration(std::chrono::milliseconds duration);
 

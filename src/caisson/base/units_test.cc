@@ -136,5 +136,12 @@ TEST(FormatDuration, IsShortAndExact) {
   EXPECT_EQ(FormatDuration(std::chrono::hours(2)), "2h");
 }
 
+TEST(FormatCpus, IsShortAndExact) {
+  EXPECT_EQ(FormatCpus(MilliCpus{2000}), "2");
+  EXPECT_EQ(FormatCpus(MilliCpus{500}), "0.5");
+  EXPECT_EQ(FormatCpus(MilliCpus{10}), "0.01");
+  EXPECT_EQ(FormatCpus(MilliCpus{1025}), "1.025");
+}
+
 }  // namespace
 }  // namespace caisson

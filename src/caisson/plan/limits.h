@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "caisson/base/units.h"
@@ -13,6 +14,16 @@ struct Limits {
   Bytes disk = GiB(5);    // of the writable layer
   std::uint32_t pids = 256;
 };
+
+// Below these nothing works, above this the kernel counts no more (PID_MAX_LIMIT).
+inline constexpr Bytes kLeastMemory = MiB(4);
+inline constexpr Bytes kLeastDisk = MiB(1);
+inline constexpr std::uint32_t kMostPids = 4'194'304;
+
+// Of a command's environment.
+inline constexpr std::size_t kMostVariables = 10'000;
+inline constexpr std::size_t kLongestVariableName = 255;
+inline constexpr std::size_t kLongestArgument = (128U << 10U) - 1;  // execve(2): MAX_ARG_STRLEN with its zero
 
 // The agent's user in every image: uid, gid and home.
 inline constexpr std::uint32_t kAgentId = 1000;

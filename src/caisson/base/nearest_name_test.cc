@@ -1,8 +1,8 @@
-#include "caisson/wire/suggest.h"
+#include "caisson/base/nearest_name.h"
 
 #include <gtest/gtest.h>
 
-namespace caisson::wire {
+namespace caisson {
 namespace {
 
 const std::vector<std::string> kKnown = {"--memory", "--cpus", "--disk", "--tty", "--tier", "--timeout", "--env"};
@@ -25,4 +25,4 @@ TEST(NearestName, FindsNothingThatIsFar) {
 }
 
 }  // namespace
-}  // namespace caisson::wire
+}  // namespace caisson

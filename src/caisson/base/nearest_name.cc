@@ -1,8 +1,8 @@
-#include "caisson/wire/suggest.h"
+#include "caisson/base/nearest_name.h"
 
 #include <algorithm>
 
-namespace caisson::wire {
+namespace caisson {
 namespace {
 
 // No known name is near a longer one, and the work grows with the square.
@@ -40,4 +40,4 @@ std::optional<std::string> NearestName(std::string_view mistyped, const std::vec
   return nearest;
 }
 
-}  // namespace caisson::wire
+}  // namespace caisson
