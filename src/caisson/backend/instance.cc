@@ -198,11 +198,41 @@ Result<proto::Reply> Instance::Ask(const proto::Request& request, const std::vec
   return reply;
 }
 
-Result<Instance::Started> Instance::Start(const proto::StartCommand& command) {
-  CAISSON_TRY(Leaf leaf, TakeLeaf());
-  leaf.BeginCommand();
+Result<std::uint64_t> Instance::NumberOf(const SharedPlan& plan, std::uint32_t id) {
+  const std::lock_guard lock(plans_mutex_);
+  for (const SentPlan& sent : plans_) {
+    if (sent.id == id && sent.plan == plan) return sent.number;
+  }
+  proto::Request request;
+  proto::MakePlan& make = *request.mutable_make_plan();
+  make.set_id(id);
+  for (const plan::FileGrant& grant : plan->grants) {
+    proto::FileGrant& written = *make.add_grants();
+    written.set_path(grant.path);
+    written.set_rights(grant.rights);
+    written.set_is_below(grant.reach == plan::FileGrant::Reach::kBelow);
+  }
+  std::vector<os::Fd> none;
+  CAISSON_TRY(const proto::Reply reply, Ask(request, {}, none));
+  if (reply.error() != 0) {
+    return Fail(Error::FromErrno(reply.error(), "the policy cannot be enforced: " + StepOf(reply)));
+  }
+  // Fewer than the guest keeps.
+  constexpr std::size_t kMostPlans = 6;
+  if (plans_.size() == kMostPlans) plans_.pop_front();
+  plans_.push_back({plan, id, reply.plan()});
+  return reply.plan();
+}
+
+Result<Instance::Started> Instance::Start(const proto::StartCommand& command, const SharedPlan& plan) {
   proto::Request request;
   *request.mutable_start() = command;
+  if (plan != nullptr) {
+    CAISSON_TRY(const std::uint64_t number, NumberOf(plan, command.id()));
+    request.mutable_start()->set_plan(number);
+  }
+  CAISSON_TRY(Leaf leaf, TakeLeaf());
+  leaf.BeginCommand();
   std::vector<os::Fd> fds;
   Result<proto::Reply> asked = Ask(request, leaf.GuestFds(), fds);
   if (!asked) return Fail(std::move(asked).error().Context("the command may have begun"));

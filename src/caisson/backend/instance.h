@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "caisson/backend/leaf.h"
 #include "caisson/base/result.h"
 #include "caisson/os/fd.h"
+#include "caisson/plan/kernel_plan.h"
 #include "caisson/plan/launch_plan.h"
 #include "caisson/proto/guest.pb.h"
 
@@ -57,7 +59,11 @@ class Instance {
     int error = 0;  // errno of the step that failed; then nothing runs
     std::string step;
   };
-  Result<Started> Start(const proto::StartCommand& request);
+  // Shared with whoever starts commands under it, so that it is known by its address.
+  using SharedPlan = std::shared_ptr<const plan::KernelPlan>;
+  // `plan`: what binds it beside what binds every command; nullptr: nothing. It is sent to the guest once and kept
+  // there as long as it is among the few that came last.
+  Result<Started> Start(const proto::StartCommand& request, const SharedPlan& plan = nullptr);
   Status Signal(std::uint64_t command, int signal);
   // Whether a process of the command waits for its input, of which `input` is our end. What cannot be found out within
   // 25 ms is a no.
@@ -83,6 +89,7 @@ class Instance {
 
   Result<proto::Reply> Ask(const proto::Request& request, const std::vector<int>& fds, std::vector<os::Fd>& answer_fds);
   Result<Leaf> TakeLeaf();
+  Result<std::uint64_t> NumberOf(const SharedPlan& plan, std::uint32_t id);
   std::uint32_t NextRetired();
 
   LauncherLink& link_;
@@ -93,6 +100,14 @@ class Instance {
 
   std::mutex control_mutex_;  // one request on the stream at a time
   os::Fd control_;
+
+  struct SentPlan {
+    SharedPlan plan;
+    std::uint32_t id;
+    std::uint64_t number;
+  };
+  std::mutex plans_mutex_;  // outside of the control stream's
+  std::deque<SentPlan> plans_;
 
   std::mutex state_mutex_;  // what follows
   std::vector<Leaf> ready_leaves_;

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "caisson/base/weakened.h"
 #include "caisson/guest/as_user.h"
 #include "caisson/guest/file_operation.h"
 #include "caisson/os/clone.h"
@@ -95,7 +96,7 @@ pid_t CloneForOperation(ChildPlan& plan, int cgroup, const proto::FileOperation&
 }
 
 ChildPlan MakePlan(const proto::StartCommand& request, const std::vector<os::Fd>& leaf, const Stdio& stdio,
-                   const Confinement& confinement) {
+                   const Confinement& confinement, const os::LandlockRules& rules) {
   ChildPlan plan;
   for (std::size_t i = 1; i < leaf.size() && i <= 3; ++i) plan.tasks[i - 1] = leaf[i].get();
   for (std::size_t fd = 0; fd < 3; ++fd) {
@@ -104,7 +105,7 @@ ChildPlan MakePlan(const proto::StartCommand& request, const std::vector<os::Fd>
   plan.has_terminal = request.has_terminal();
   plan.id = request.id();
   plan.file_size_limit = confinement.file_size_limit;
-  plan.landlock = confinement.landlock.get();
+  plan.landlock = rules.get();
   plan.filter.len = static_cast<unsigned short>(confinement.command_filter.size() / sizeof(sock_filter));
   plan.filter.filter = reinterpret_cast<sock_filter*>(const_cast<char*>(confinement.command_filter.data()));
   plan.cwd = request.cwd().c_str();
@@ -118,13 +119,16 @@ tl::expected<Started, NotStarted> StartCommand(const proto::StartCommand& reques
   const auto fail = [](std::string step, int error) { return tl::unexpected(NotStarted{std::move(step), error}); };
   if (leaf.size() != 1 && leaf.size() != 4) return fail("request", EINVAL);
   if (request.argv().empty() && !request.has_file_operation()) return fail("request", EINVAL);
+  const os::LandlockRules* rules =
+      request.plan() == 0 || Weakened("kernel_plan") ? &confinement.landlock : confinement.plans.Find(request.plan());
+  if (rules == nullptr) return fail("plan", ESTALE);
   Result<Stdio> stdio = [&] {
     const AsUser as_user(request.id());
     return request.has_terminal() ? MakeTerminal(request.terminal()) : MakePipes();
   }();
   if (!stdio) return fail(stdio.error().message(), stdio.error().errno_value());
 
-  ChildPlan plan = MakePlan(request, leaf, *stdio, confinement);
+  ChildPlan plan = MakePlan(request, leaf, *stdio, confinement, *rules);
   std::vector<char*> argv = Pointers(request.argv());
   std::vector<char*> envp = Pointers(request.env());
   plan.argv = argv.data();

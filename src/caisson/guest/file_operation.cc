@@ -12,7 +12,9 @@
 #include <memory>
 #include <string>
 
+#include "caisson/guest/program_index_message.h"
 #include "caisson/os/fd.h"
+#include "caisson/os/program_index.h"
 
 namespace caisson::guest {
 namespace {
@@ -165,11 +167,29 @@ proto::FileReply RemoveEntry(const proto::Remove& request) {
   return rmdir(request.path().c_str()) == 0 ? proto::FileReply() : Failed("remove", errno);
 }
 
+proto::FileReply FollowPath(const proto::Follow& request) {
+  const os::Fd place(open(request.path().c_str(), O_PATH | O_CLOEXEC));
+  if (!place.valid()) return Failed("open", errno);
+  proto::FileReply reply;
+  reply.set_content(os::PathOf(place));
+  return reply;
+}
+
+proto::FileReply FindPrograms() {
+  const Result<os::ProgramIndex> index = os::IndexPrograms();
+  if (!index) return Failed("find_programs", EOVERFLOW);
+  proto::FileReply reply;
+  reply.set_content(WriteProgramIndex(*index).SerializeAsString());
+  return reply;
+}
+
 proto::FileReply Run(const proto::FileOperation& operation, int in) {
   if (operation.has_read()) return Read(operation.read());
   if (operation.has_write()) return Write(operation.write(), in);
   if (operation.has_list()) return List(operation.list());
   if (operation.has_remove()) return RemoveEntry(operation.remove());
+  if (operation.has_follow()) return FollowPath(operation.follow());
+  if (operation.has_find_programs()) return FindPrograms();
   return Failed("operation", EINVAL);
 }
 

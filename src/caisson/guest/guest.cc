@@ -92,7 +92,8 @@ class Guest {
     if (!landlock) return Answer(landlock.error());
     if (const Status status = AllowFiles(*landlock); !status) return Answer(status.error());
     if (const Status status = LockDown(configure.guest_filter()); !status) return Answer(status.error());
-    confinement_.emplace(Confinement{*std::move(landlock), configure.command_filter(), configure.file_size_limit()});
+    confinement_.emplace(
+        Confinement{*std::move(landlock), {}, configure.command_filter(), configure.file_size_limit()});
     return Answer("", 0);
   }
 
@@ -118,6 +119,7 @@ class Guest {
     if (request.has_start()) return Start(request.start(), frame->fds);
     if (request.has_signal()) return Signal(request.signal());
     if (request.has_take_over()) return TakeOver(request.take_over());
+    if (request.has_make_plan()) return MakePlan(request.make_plan());
     return false;
   }
 
@@ -125,6 +127,17 @@ class Guest {
     if (request.version() != kProtocolVersion) return Answer("version", EPROTO);
     proto::Reply reply;
     for (const auto& [pid, running] : running_) reply.add_running(running.command);
+    return os::SendFrame(control_.get(), reply.SerializeAsString()).has_value();
+  }
+
+  bool MakePlan(const proto::MakePlan& request) {
+    proto::Reply reply;
+    if (const Result<std::uint64_t> made = confinement_->plans.Make(request); made) {
+      reply.set_plan(*made);
+    } else {
+      reply.set_step(made.error().message());
+      reply.set_error(made.error().errno_value() == 0 ? EIO : made.error().errno_value());
+    }
     return os::SendFrame(control_.get(), reply.SerializeAsString()).has_value();
   }
 

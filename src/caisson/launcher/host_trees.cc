@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "caisson/launcher/device_tree.h"
+#include "caisson/launcher/root_mounts.h"
 #include "caisson/os/namespace.h"
 #include "caisson/storage/host_image.h"
 
@@ -100,7 +101,7 @@ Result<HostTrees> HostTrees::Enter(const os::Fd& data, const os::Fd& host_root) 
   CAISSON_CHECK_OK(BecomeRoot(root));
   CAISSON_CHECK_OK(AttachProc());
   CAISSON_CHECK_OK(MakeMasks());
-  for (const char* point : {"/new", "/stage", "/stage/dev", "/stage/proc", "/lower", "/layer"})
+  for (const char* point : {"/new", "/stage", "/stage/dev", "/stage/proc", kLowerPoint, kLayerPoint})
     CAISSON_CHECK_OK(MakePoint(point));
   CAISSON_CHECK_OK(MakePointAndAttach(skeleton, "/skeleton"));
   CAISSON_CHECK_OK(MakePoint("/host"));

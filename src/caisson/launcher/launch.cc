@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 #include "caisson/launcher/root_mounts.h"
 #include "caisson/os/clone.h"
 #include "caisson/os/namespace.h"
+#include "caisson/os/program_index.h"
 #include "caisson/os/socket.h"
 #include "caisson/plan/limits.h"
 #include "caisson/storage/mapped_folder.h"
@@ -59,6 +61,28 @@ std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slo
   return std::nullopt;
 }
 
+bool IsNoExec(const plan::LaunchPlan& plan) {
+  return !Weakened("noexec") && plan.execution == plan::Execution::kProgramFolders;
+}
+
+// The root becomes noexec. The program folders that an image of its own has in it are mounted over themselves as they
+// were.
+Status ForbidExecution(const plan::LaunchPlan& plan, Mounts& mounts) {
+  if (plan.image == plan::Image::kDirectory) {
+    // Before Linux 6.15 only attached mounts can be copied in part.
+    CAISSON_CHECK_OK(os::Attach(mounts.root, kLowerPoint));
+    for (const char* name : os::kProgramFolders) {
+      const std::string path = std::string(kLowerPoint) + "/" + name;
+      struct stat info{};
+      if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+      CAISSON_TRY(os::DetachedMount folder, os::CloneTree(AT_FDCWD, path.c_str()));
+      mounts.folders.push_back({name, std::move(folder)});
+    }
+    CAISSON_TRY(mounts.root, os::CloneTree(AT_FDCWD, kLowerPoint));
+  }
+  return os::AddMountFlags(mounts.root, MOUNT_ATTR_NOEXEC);
+}
+
 std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::LaunchPlan& plan, const os::Fd& folder,
                                        OverlayMaker& layer, std::uint32_t first_id, Mounts& mounts) {
   if (plan.workspace == plan::WorkspaceMode::kNone) return std::nullopt;
@@ -76,10 +100,12 @@ std::optional<StepError> MakeWorkspace(const HostTrees& trees, const plan::Launc
     auto overlay = layer.Overlay(*tree, "workspace", first_id + plan::kAgentId);
     if (!overlay) return At(Step::kWorkspace, overlay.error());
     mounts.workspace = *std::move(overlay);
-    return std::nullopt;
+  } else {
+    mounts.workspace = *std::move(tree);
   }
-  mounts.workspace = *std::move(tree);
-  return std::nullopt;
+  if (!IsNoExec(plan)) return std::nullopt;
+  const Status status = os::AddMountFlags(mounts.workspace, MOUNT_ATTR_NOEXEC);
+  return status ? std::nullopt : std::optional(At(Step::kWorkspace, status.error()));
 }
 
 std::optional<StepError> WriteIdMaps(pid_t pid, std::uint32_t first_id) {
@@ -186,6 +212,7 @@ BuildOrder MakeOrder(const plan::LaunchPlan& plan, const Mounts& mounts) {
     if (order.folder_count == kMaxFolders) break;
     folder.name.copy(order.folders[order.folder_count++], sizeof order.folders[0] - 1);
   }
+  order.shm_is_noexec = IsNoExec(plan) ? 1 : 0;
   std::to_string(std::min(kMaxShmBytes, plan.memory_bytes / 8)).copy(order.shm_size, sizeof order.shm_size - 1);
   std::string_view(kShmInodes).copy(order.shm_inodes, sizeof order.shm_inodes - 1);
   return order;
@@ -271,6 +298,9 @@ tl::expected<Mounts, StepError> Launch::MakeMounts(const plan::LaunchPlan& plan,
   auto root = maker.Overlay(*lower, "root", first_id);
   if (!root) return fail(Step::kRootOverlay, root.error());
   mounts.root = *std::move(root);
+  if (IsNoExec(plan)) {
+    if (const Status done = ForbidExecution(plan, mounts); !done) return fail(Step::kRootOverlay, done.error());
+  }
   if (auto error = MakeWorkspace(trees_, plan, inputs.workspace, maker, first_id, mounts)) {
     return tl::unexpected(*error);
   }

@@ -183,7 +183,8 @@ int MountDevpts() {
 
 int MountShm(const BuildOrder& order) {
   const Option options[] = {{"mode", "1777"}, {"size", order.shm_size}, {"nr_inodes", order.shm_inodes}};
-  return MountNew("tmpfs", options, 3, kNoSuidNoDev, "dev/shm");
+  const unsigned attributes = order.shm_is_noexec != 0 ? kNoSuidNoDevNoExec : kNoSuidNoDev;
+  return MountNew("tmpfs", options, 3, attributes, "dev/shm");
 }
 
 int MountProc() { return MountNew("proc", nullptr, 0, kNoSuidNoDevNoExec, "stage/proc"); }

@@ -24,6 +24,7 @@ inline constexpr int kMaxFolders = 8;
 struct BuildOrder {
   std::uint32_t has_workspace = 0;
   std::uint32_t folder_count = 0;
+  std::uint32_t shm_is_noexec = 0;
   char folders[kMaxFolders][16] = {};
   char shm_size[24] = {};  // mount options, as text
   char shm_inodes[24] = {};

@@ -26,8 +26,8 @@ bool IsWellFormed(const plan::LaunchPlan& plan) {
                          (plan.image == plan::Image::kHost && (plan.workspace == plan::WorkspaceMode::kNone ||
                                                                plan.workspace == plan::WorkspaceMode::kCopy));
   return NamesSandbox(plan) && plan.files <= plan::Files::kKept && fits_kept && plan.image <= plan::Image::kDirectory &&
-         plan.workspace <= plan::WorkspaceMode::kReadWrite && plan.pids > 0 && plan.memory_bytes > 0 &&
-         plan.disk_bytes > 0 && plan.milli_cpus > 0;
+         plan.workspace <= plan::WorkspaceMode::kReadWrite && plan.execution <= plan::Execution::kProgramFolders &&
+         plan.pids > 0 && plan.memory_bytes > 0 && plan.disk_bytes > 0 && plan.milli_cpus > 0;
 }
 
 std::size_t DescriptorsOf(const plan::LaunchPlan& plan, plan::Expect expect) {

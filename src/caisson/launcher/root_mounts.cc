@@ -44,9 +44,9 @@ Result<os::DetachedMount> MakeOverlay(const os::DetachedMount& lower, const os::
 }  // namespace
 
 Status OverlayMaker::AttachLayers(const os::DetachedMount& lower) {
-  if (!is_attached_) CAISSON_CHECK_OK(os::Attach(layer_, "/layer"));
+  if (!is_attached_) CAISSON_CHECK_OK(os::Attach(layer_, kLayerPoint));
   is_attached_ = true;
-  return os::Attach(lower, "/lower");
+  return os::Attach(lower, kLowerPoint);
 }
 
 Result<os::DetachedMount> OverlayMaker::Overlay(const os::DetachedMount& lower, const std::string& name,
@@ -70,7 +70,7 @@ Result<os::DetachedMount> OverlayMaker::Overlay(const os::DetachedMount& lower, 
 }
 
 void DetachLayers() {
-  for (const char* point : {"/lower", "/layer"}) {
+  for (const char* point : {kLowerPoint, kLayerPoint}) {
     while (umount2(point, MNT_DETACH) == 0) {
     }
   }

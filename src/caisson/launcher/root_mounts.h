@@ -10,6 +10,10 @@
 
 namespace caisson::launcher {
 
+// Where mounts are attached in the launcher's namespace for as long as it takes to make others of them.
+inline constexpr const char* kLowerPoint = "/lower";
+inline constexpr const char* kLayerPoint = "/layer";
+
 // The writable layer of a sandbox as its overlays use it: folders for their upper and work directories.
 class OverlayMaker {
  public:
@@ -35,8 +39,8 @@ class OverlayMaker {
   std::vector<OverlayFolders> folders_;
 };
 
-// Takes away what Overlay attached in the launcher's mount namespace. It costs a grace period of the kernel, so it is
-// done when nobody waits, and before the next process is cloned.
+// Takes away what is attached at those points of the launcher's mount namespace. It costs a grace period of the kernel,
+// so it is done when nobody waits, and before the next process is cloned.
 void DetachLayers();
 
 }  // namespace caisson::launcher

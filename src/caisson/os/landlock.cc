@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -19,6 +20,11 @@ std::uint64_t RightsOfAbi(int abi) {
   if (abi >= 5) rights |= uapi::kLandlockIoctlDev;
   return rights;
 }
+
+// The rights that the kernel takes for anything but a folder.
+constexpr std::uint64_t kRightsOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                         LANDLOCK_ACCESS_FS_READ_FILE | uapi::kLandlockTruncate |
+                                         uapi::kLandlockIoctlDev;
 
 }  // namespace
 
@@ -43,9 +49,19 @@ Result<LandlockRules> LandlockRules::Make() {
 Status LandlockRules::Allow(const char* path, std::uint64_t rights) {
   const Fd place(open(path, O_PATH | O_CLOEXEC));
   if (!place.valid()) return Fail(Error::FromErrno(errno, std::string("cannot open ") + path));
-  const landlock_path_beneath_attr rule{.allowed_access = rights & handled_, .parent_fd = place.get()};
+  Status allowed = AllowPlace(place, rights);
+  return allowed ? allowed : Status(Fail(std::move(allowed).error().Context(path)));
+}
+
+Status LandlockRules::AllowPlace(const Fd& place, std::uint64_t rights) {
+  struct stat info{};
+  if (fstat(place.get(), &info) != 0) return Fail(Error::FromErrno(errno, "cannot read what a Landlock rule is for"));
+  if (!S_ISDIR(info.st_mode)) rights &= kRightsOfFiles;
+  rights &= handled_;
+  if (rights == 0) return {};
+  const landlock_path_beneath_attr rule{.allowed_access = rights, .parent_fd = place.get()};
   if (syscall(SYS_landlock_add_rule, rules_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
-    return Fail(Error::FromErrno(errno, std::string("cannot add a Landlock rule for ") + path));
+    return Fail(Error::FromErrno(errno, "cannot add a Landlock rule"));
   }
   return {};
 }

@@ -21,6 +21,9 @@ class LandlockRules {
   std::uint64_t handled() const { return handled_; }
   // Grants `rights` (those handled) below `path` of the calling process's root.
   Status Allow(const char* path, std::uint64_t rights);
+  // Grants those of `rights` that a file of its type can have to what `place` is (O_PATH will do) and, of a folder, to
+  // all below.
+  Status AllowPlace(const Fd& place, std::uint64_t rights);
   // For landlock_restrict_self(2) by the process to be bound. Borrowed.
   int get() const { return rules_.get(); }
 

@@ -28,6 +28,10 @@ constexpr std::uint64_t LayerBytes(Storage storage, std::uint64_t disk_bytes, st
 // LayerVerb::kStay), with the copy of its workspace; neither an image nor a workspace of the host's goes with that.
 enum class Files : std::uint32_t { kNew, kKept };
 
+// Where programs may lie. kProgramFolders: in those folders of the image alone (os/program_index.h); everything that a
+// command can write is mounted noexec.
+enum class Execution : std::uint32_t { kAnywhere, kProgramFolders };
+
 enum class WorkspaceMode : std::uint32_t { kNone, kCopy, kReadOnly, kReadWrite };
 
 inline constexpr std::uint32_t kLaunchVersion = 1;
@@ -47,6 +51,7 @@ struct LaunchPlan {
   std::uint64_t disk_bytes;
   std::uint32_t milli_cpus;
   Files files;
+  Execution execution;
   char id[32];              // a SandboxId, zero terminated
   Ticket image_ticket;      // with kEngines, in place of a descriptor
   Ticket workspace_ticket;  // the same

@@ -13,6 +13,7 @@
 #include "caisson/base/units.h"
 #include "caisson/os/fd.h"
 #include "caisson/plan/change.h"
+#include "caisson/plan/kernel_plan.h"
 #include "caisson/plan/limits.h"
 #include "caisson/sandbox/outcome.h"
 
@@ -41,6 +42,9 @@ struct CommandSpec {
   Spool spool = Spool::kDiscard;
   ReportChanges report_changes = ReportChanges::kYes;
   std::optional<TerminalSize> terminal;  // set: one pseudo terminal instead of three pipes
+  // What binds it in the kernel beside what binds every command; absent: nothing. Shared by the commands of a sandbox
+  // under one policy: an equal one at another address is sent again.
+  std::shared_ptr<const plan::KernelPlan> kernel_plan;
 };
 
 // Host descriptors a caller connects to the command while it waits. Borrowed; -1: not connected.
@@ -69,9 +73,19 @@ struct CapturedOutput {
 inline constexpr Bytes kTailLimit = KiB(64);
 inline constexpr Bytes kSpoolLimit = MiB(256);
 
+// Why a policy let a command run or not.
+struct DecisionNote {
+  std::string effect;            // "allow", "ask" or "deny"
+  std::string rule;              // its name; "default", or a built-in one
+  std::string source;            // "policy.toml:14", "preset strict", "built in"
+  std::string reason;            // in words; may be empty
+  std::string alternative = {};  // the way that is open instead, in words; may be empty
+};
+
 struct CommandResult {
   Outcome outcome;
-  CapturedOutput out;  // with a terminal: everything
+  std::optional<DecisionNote> decision;  // absent: no policy was asked
+  CapturedOutput out;                    // with a terminal: everything
   CapturedOutput err;
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds cpu{};                  // of the whole process tree

@@ -5,6 +5,7 @@
 #include "caisson/sandbox/command_pump.h"
 #include "caisson/sandbox/command_request.h"
 #include "caisson/sandbox/file_reply.h"
+#include "caisson/sandbox/program_index_reply.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -103,6 +104,23 @@ Result<std::vector<FileEntry>> Files::List(std::string_view path) {
   list.set_limit(kMaxEntries);
   CAISSON_TRY(const proto::FileReply reply, operation.Run(path, {}));
   return EntriesOf(reply);
+}
+
+Result<std::string> Files::Follow(std::string_view path) {
+  Operation operation(sandbox_, user_);
+  operation.operation().mutable_follow()->set_path(std::string(path));
+  CAISSON_TRY(proto::FileReply reply, operation.Run(path, {}));
+  if (!reply.content().starts_with('/') || reply.content().find('\0') != std::string::npos) {
+    return Fail(Error(Code::kUnavailable, "the file operation gave no path"));
+  }
+  return std::move(*reply.mutable_content());
+}
+
+Result<os::ProgramIndex> Files::FindPrograms() {
+  Operation operation(sandbox_, user_);
+  operation.operation().mutable_find_programs();
+  CAISSON_TRY(const proto::FileReply reply, operation.Run("/", {}));
+  return ReadProgramIndex(reply.content());
 }
 
 }  // namespace caisson::sandbox

@@ -7,6 +7,7 @@
 
 #include "caisson/base/result.h"
 #include "caisson/base/units.h"
+#include "caisson/os/program_index.h"
 #include "caisson/sandbox/command.h"
 #include "caisson/sandbox/sandbox.h"
 
@@ -48,6 +49,10 @@ class Files {
   Status Remove(std::string_view path);
   // The entries of one directory, sorted by name. Limit: 10,000, then kResourceExhausted.
   Result<std::vector<FileEntry>> List(std::string_view path);
+  // Where a path leads when all its links are followed: an absolute path. kNotFound: to nothing.
+  Result<std::string> Follow(std::string_view path);
+  // What can be executed in the sandbox's image. Takes seconds for very large images.
+  Result<os::ProgramIndex> FindPrograms();
 
  private:
   Sandbox& sandbox_;

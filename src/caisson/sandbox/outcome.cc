@@ -28,7 +28,8 @@ int StatusOfFailure(FailedToStart::Reason reason) {
 
 std::string_view OutcomeName(const Outcome& outcome) {
   constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames = {
-      "exited", "signaled", "timed_out", "out_of_memory", "cancelled", "failed_to_start"};
+      "exited",          "signaled", "timed_out",      "out_of_memory", "cancelled",
+      "failed_to_start", "denied",   "needs_approval", "completed"};
   return kNames[outcome.index()];
 }
 
@@ -40,6 +41,9 @@ int ExitStatus(const Outcome& outcome) {
                         [](const OutOfMemory&) { return 137; },
                         [](const Cancelled&) { return 130; },
                         [](const FailedToStart& failed) { return StatusOfFailure(failed.reason); },
+                        [](const Denied&) { return 126; },
+                        [](const NeedsApproval&) { return 126; },
+                        [](const Completed&) { return 0; },
                     },
                     outcome);
 }

@@ -46,7 +46,7 @@ Status Sandbox::Check(const CommandSpec& spec) {
 Result<Command> Sandbox::Start(const CommandSpec& spec) {
   CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
   auto state = NewState(spec);
-  CAISSON_TRY(state->started, instance_->Start(request));
+  CAISSON_TRY(state->started, instance_->Start(request, spec.kernel_plan));
   if (state->started.error != 0) state->failed = ExplainStart(state->started);
   return Command(std::move(state));
 }

@@ -44,7 +44,7 @@ Result<Sandbox::Spooled> Sandbox::StartSpooled(const CommandSpec& spec, const st
   CAISSON_TRY(const proto::StartCommand request, MakeStartCommand(spec));
   CAISSON_TRY(auto output, CommandOutput::Create(spool_directory_, id));
   auto state = NewState(spec);
-  auto started = instance_->Start(request);
+  auto started = instance_->Start(request, spec.kernel_plan);
   if (!started) {
     CommandOutput::Remove(spool_directory_, id);
     return Fail(std::move(started).error());

@@ -20,6 +20,7 @@ plan::LaunchPlan MakePlan(const SandboxSpec& spec, const SandboxId& id) {
   if (spec.workspace_ticket) plan.workspace_ticket = *spec.workspace_ticket;
   if (spec.workspace_ticket || spec.files == plan::Files::kKept) plan.workspace = spec.workspace_ticket_mode;
   plan.files = spec.files;
+  plan.execution = spec.execution;
   plan.pids = spec.limits.pids;
   plan.memory_bytes = spec.limits.memory.value;
   plan.disk_bytes = spec.limits.disk.value;

@@ -52,6 +52,7 @@ struct SandboxSpec {
   plan::WorkspaceMode workspace_ticket_mode = plan::WorkspaceMode::kNone;
   // kKept: the files it had before, with the copy of a workspace when that is the mode, but without a folder or ticket.
   plan::Files files = plan::Files::kNew;
+  plan::Execution execution = plan::Execution::kAnywhere;
   // Told how far the copy is, about ten times a second; false cancels, and Create fails with kConflict. May be empty.
   std::function<bool(const storage::CopyProgress&)> copy_progress;
   // Done while its first process starts; an error ends the sandbox, and is the one that Create fails with. May be

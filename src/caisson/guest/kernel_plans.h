@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "caisson/base/result.h"
+#include "caisson/os/landlock.h"
+#include "caisson/proto/guest.pb.h"
+
+namespace caisson::guest {
+
+// What binds some commands beside what binds all of them: Landlock rules, made once and used for any number of
+// commands.
+class KernelPlans {
+ public:
+  // Its number, from 1. Paths are opened with the rights of `request.id()` and lead through no link: what a command may
+  // have put in a folder's place grants nothing. At most kMost are kept: the oldest is forgotten. Errors: kUnsupported
+  // (no Landlock), kResourceExhausted.
+  Result<std::uint64_t> Make(const proto::MakePlan& request);
+  // Borrowed, until the next Make; nullptr when there is no such plan (any more).
+  const os::LandlockRules* Find(std::uint64_t number) const;
+
+  static constexpr std::size_t kMost = 8;
+
+ private:
+  struct Kept {
+    std::uint64_t number;
+    os::LandlockRules rules;
+  };
+  std::deque<Kept> plans_;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace caisson::guest
