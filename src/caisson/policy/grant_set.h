@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "caisson/os/program_index.h"
+#include "caisson/plan/kernel_plan.h"
+
+namespace caisson::policy {
+
+// Whether `path` is `folder` or lies below it; both absolute and normalised.
+bool IsWithin(std::string_view path, std::string_view folder);
+
+// Grants of one plan, added up by path.
+class GrantSet {
+ public:
+  explicit GrantSet(const os::ProgramIndex& index) : index_(index) {}
+
+  void Add(const std::string& path, plan::FileRights rights,
+           plan::FileGrant::Reach reach = plan::FileGrant::Reach::kBelow);
+  // A program of the image: it may be executed, and read, which executing it through the loader takes too.
+  void AddProgram(const std::string& real_path);
+  // Reading what is below `folder`, around every program that AddProgram did not name.
+  void AddReading(const std::string& folder);
+
+  std::vector<plan::FileGrant> Take();
+
+ private:
+  bool IsProgram(const std::string& path) const;
+
+  const os::ProgramIndex& index_;
+  std::map<std::pair<std::string, plan::FileGrant::Reach>, plan::FileRights> rights_;
+};
+
+}  // namespace caisson::policy

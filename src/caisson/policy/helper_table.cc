@@ -1,0 +1,77 @@
+#include "caisson/policy/helper_table.h"
+
+#include <algorithm>
+
+namespace caisson::policy {
+namespace {
+
+using Helpers = std::vector<std::string_view>;
+
+struct Row {
+  Helpers programs;
+  Helpers helpers;
+};
+
+const Helpers& CompilerHelpers() {
+  static const Helpers helpers = {"/usr/lib/gcc/**",
+                                  "/usr/libexec/gcc/**",
+                                  "/usr/lib/gcc-cross/**",
+                                  "/usr/lib/llvm-*/bin/**",
+                                  "as",
+                                  "ld",
+                                  "ld.bfd",
+                                  "ld.gold",
+                                  "ld.lld",
+                                  "ld.mold",
+                                  "mold"};
+  return helpers;
+}
+
+const std::vector<Row>& Table() {
+  static const std::vector<Row> table = {
+      {{"git"}, {"/usr/lib/git-core/**", "/usr/libexec/git-core/**"}},
+      {{"gcc", "g++", "cc", "c++", "c89", "c99", "cpp", "clang", "clang++", "gfortran", "gcc-12", "g++-12"},
+       CompilerHelpers()},
+      {{"cmake", "ctest", "cpack"}, {"cmake", "ctest"}},
+      {{"java", "javac", "jar", "javadoc", "mvn", "gradle"}, {"java", "/usr/lib/jvm/**"}},
+      {{"go", "gofmt"}, {"go", "gofmt", "/usr/lib/go-*/**", "/usr/local/go/**"}},
+      {{"cargo", "rustc", "rustdoc"}, {"rustc", "rustdoc", "cc", "/usr/lib/rustlib/**"}},
+      {{"npm", "npx", "yarn", "pnpm"}, {"node"}},
+      {{"pip", "pip3", "pytest", "py.test", "tox"}, {"python3"}},
+  };
+  return table;
+}
+
+bool PartMatches(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  const std::string_view tail = pattern.substr(star + 1);
+  return text.size() >= star + tail.size() && text.starts_with(pattern.substr(0, star)) && text.ends_with(tail);
+}
+
+}  // namespace
+
+std::vector<std::string_view> HelpersOf(std::string_view program) {
+  std::vector<std::string_view> found;
+  for (const Row& row : Table()) {
+    if (std::find(row.programs.begin(), row.programs.end(), program) == row.programs.end()) continue;
+    found.insert(found.end(), row.helpers.begin(), row.helpers.end());
+  }
+  return found;
+}
+
+bool HelperPathMatches(std::string_view pattern, std::string_view path) {
+  while (true) {
+    if (pattern == "**") return !path.empty();
+    const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
+    const std::size_t path_end = std::min(path.find('/'), path.size());
+    if (!PartMatches(pattern.substr(0, pattern_end), path.substr(0, path_end))) return false;
+    const bool pattern_ends = pattern_end == pattern.size();
+    const bool path_ends = path_end == path.size();
+    if (pattern_ends || path_ends) return pattern_ends && path_ends;
+    pattern.remove_prefix(pattern_end + 1);
+    path.remove_prefix(path_end + 1);
+  }
+}
+
+}  // namespace caisson::policy
