@@ -1,0 +1,136 @@
+#include "caisson/guard/gate.h"
+
+#include <map>
+
+#include "caisson/os/landlock.h"
+#include "caisson/sandbox/files.h"
+
+namespace caisson::guard {
+namespace {
+
+constexpr int kAbiOfTruncation = 3;
+// A claim that fails was lost to another caller, who used the rule up: the next decision knows.
+constexpr int kMostDecisions = 100;
+
+// Privileged mode takes no functions, options or start-up files from the variables. Source: bash(1), -p.
+std::vector<std::string> ArgvOf(const policy::CommandCall& call, const std::string& shell) {
+  return call.text ? std::vector<std::string>{shell, "-p", "-c", *call.text} : call.argv;
+}
+
+std::vector<UseLedger::Claim> ClaimsOf(const policy::Decision& decision) {
+  std::map<const policy::Rule*, std::uint32_t> counts;
+  for (const policy::Rule* rule : decision.uses) ++counts[rule];
+  std::vector<UseLedger::Claim> claims;
+  for (const auto& [rule, count] : counts) {
+    claims.push_back({.rule = rule->name, .most = rule->max_uses.value_or(0), .count = count});
+  }
+  return claims;
+}
+
+Result<std::string> ShellOf(const os::ProgramIndex& index) {
+  const auto shell = index.by_name.find("bash");
+  if (shell != index.by_name.end()) return shell->second.path;
+  return Fail(
+      Error(Code::kUnsupported, "the image has no bash, which shell text is for").Remedy("give the command as argv"));
+}
+
+}  // namespace
+
+plan::Execution ExecutionFor(const policy::Policy& policy) {
+  return policy::ExecutionOf(policy) == policy::Execution::kNamed ? plan::Execution::kProgramFolders
+                                                                  : plan::Execution::kAnywhere;
+}
+
+policy::KernelFeatures KernelFeaturesHere() { return {.controls_truncation = os::LandlockAbi() >= kAbiOfTruncation}; }
+
+sandbox::DecisionNote NoteOf(const policy::Decision& decision) {
+  return {.effect = std::string(policy::EffectName(decision.effect)),
+          .rule = decision.rule,
+          .source = decision.source,
+          .reason = decision.reason,
+          .alternative = decision.alternative};
+}
+
+Result<std::unique_ptr<Gate>> Gate::Make(policy::Policy policy, UseLedger& ledger, ProgramSource& programs) {
+  CAISSON_CHECK_OK(policy::CheckEnforceable(policy, KernelFeaturesHere()));
+  return std::unique_ptr<Gate>(new Gate(std::move(policy), ledger, programs));
+}
+
+Result<policy::Decision> Gate::Decide(const policy::CommandCall& call, const policy::Situation& situation) {
+  for (int i = 0; i < kMostDecisions; ++i) {
+    policy::Decision decision = policy::DecideCommand(policy_, call, situation);
+    if (decision.effect != policy::Effect::kAllow || decision.uses.empty()) return decision;
+    CAISSON_TRY(const bool is_taken, ledger_.Take(ClaimsOf(decision)));
+    if (is_taken) return decision;
+  }
+  return Fail(Error(Code::kUnavailable, "the uses of a rule cannot be counted").Retryable());
+}
+
+Result<Gate::SharedPlan> Gate::PlanFor(const ProgramSource::Index& index, const policy::Situation& situation,
+                                       const std::vector<const policy::Rule*>& used,
+                                       const std::optional<Error>& failed) {
+  const std::lock_guard lock(plan_mutex_);
+  const bool is_current = plan_ != nullptr && plan_index_ == index && situation.now >= plan_from_ &&
+                          (!plan_until_ || situation.now < *plan_until_);
+  if (used.empty() && is_current) return plan_;
+  CAISSON_TRY(std::optional<plan::KernelPlan> compiled, policy::Compile(policy_, *index, situation, used));
+  // A refusal whose uses cannot be told was left out.
+  if (failed) return Fail(*failed);
+  if (!compiled) return nullptr;
+  auto plan = std::make_shared<const plan::KernelPlan>(*std::move(compiled));
+  if (!used.empty()) return plan;
+  plan_ = plan;
+  plan_index_ = index;
+  plan_from_ = situation.now;
+  plan_until_ = policy::NextChange(policy_, situation.now);
+  return plan;
+}
+
+Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandbox::CommandSpec& spec,
+                                    sandbox::Sandbox& sandbox, policy::Time now) {
+  const Outlook outlook{.resolve = [&](const std::string& path) -> std::optional<std::string> {
+                          Result<std::string> led = sandbox::Files(sandbox).Follow(path);
+                          return led ? std::optional(*std::move(led)) : std::nullopt;
+                        },
+                        .programs = [&] { return programs_.Find(sandbox); }};
+  return Admit(call, spec, outlook, now);
+}
+
+Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandbox::CommandSpec& spec,
+                                    const Outlook& outlook, policy::Time now) {
+  std::optional<Error> failed;
+  policy::Situation situation;
+  situation.now = now;
+  situation.uses = [&](const policy::Rule& rule) {
+    const Result<std::uint32_t> used = ledger_.Used(rule.name);
+    if (used) return *used;
+    failed = used.error();
+    return UINT32_MAX;
+  };
+  situation.resolve = outlook.resolve;
+  CAISSON_TRY(policy::Decision decision, Decide(call, situation));
+  if (failed) return Fail(*std::move(failed));
+  Admission admission{.decision = std::move(decision), .spec = std::nullopt};
+  if (admission.decision.effect != policy::Effect::kAllow) return admission;
+
+  sandbox::CommandSpec admitted = spec;
+  admitted.cwd = call.cwd;
+  if (policy_.allows_everything()) {
+    admitted.argv = ArgvOf(call, "bash");
+  } else {
+    CAISSON_TRY(const ProgramSource::Index index, outlook.programs());
+    std::string shell;
+    if (call.text) {
+      CAISSON_TRY(shell, ShellOf(*index));
+    }
+    admitted.argv = ArgvOf(call, shell);
+    CAISSON_TRY(admitted.kernel_plan, PlanFor(index, situation, admission.decision.uses, failed));
+    // The image's own folders alone: what a command puts into its home must not stand for a program.
+    admitted.env.emplace_back("PATH", os::kSearchPath);
+  }
+  admitted.env.insert(admitted.env.end(), call.env.begin(), call.env.end());
+  admission.spec = std::move(admitted);
+  return admission;
+}
+
+}  // namespace caisson::guard
