@@ -11,11 +11,21 @@ namespace {
 using Rule = std::optional<Hint> (*)(const Evidence&);
 
 // First what names its cause most exactly, last what is only worth knowing.
-constexpr std::array<Rule, 13> kRules = {
-    CommandNotFound,  MissingPythonModule, OutOfMemory,
-    DiskFull,         TooManyProcesses,    ReadOnlyPath,
-    PermissionDenied, NetworkBlocked,      TimedOutWaitingForInput,
-    TimedOut,         OutputTruncated,     NonUtf8Output,
+constexpr std::array<Rule, 15> kRules = {
+    DeniedByPolicy,
+    TooComplexCommand,
+    CommandNotFound,
+    MissingPythonModule,
+    OutOfMemory,
+    DiskFull,
+    TooManyProcesses,
+    ReadOnlyPath,
+    PermissionDenied,
+    NetworkBlocked,
+    TimedOutWaitingForInput,
+    TimedOut,
+    OutputTruncated,
+    NonUtf8Output,
     EmptyOutput,
 };
 

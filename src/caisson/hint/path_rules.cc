@@ -42,6 +42,18 @@ Hint NotExecutableHint(std::string_view program) {
               "`python3` before its name."};
 }
 
+Hint NotNamedHint(std::string_view program) {
+  return {.code = "permission_denied",
+          .message = Named(program) + " may not be run: it is not executable, or no program that the policy names.",
+          .suggestion =
+              "Use a program that the policy names; a script is started by its interpreter, for example `python3`."};
+}
+
+// A policy other than the one that allows everything bound the command.
+bool IsHeld(const Evidence& evidence) {
+  return evidence.result.decision && evidence.result.decision->source != "preset open";
+}
+
 }  // namespace
 
 std::optional<Hint> PermissionDenied(const Evidence& evidence) {
@@ -50,18 +62,24 @@ std::optional<Hint> PermissionDenied(const Evidence& evidence) {
     if (failed->reason != FailedToStart::Reason::kNotExecutable || !is_refused || evidence.command.argv.empty()) {
       return std::nullopt;
     }
-    return NotExecutableHint(evidence.command.argv.front());
+    return IsHeld(evidence) ? NotNamedHint(evidence.command.argv.front())
+                            : NotExecutableHint(evidence.command.argv.front());
   }
   const std::string text = Complaints(evidence);
   const auto refusal = LastAnswer(text, DeniedIn);
   if (!refusal) return std::nullopt;
-  if (ExitedWith(evidence, 126) && !refusal->subject.empty()) return NotExecutableHint(refusal->subject);
+  if (ExitedWith(evidence, 126) && !refusal->subject.empty()) {
+    return IsHeld(evidence) ? NotNamedHint(refusal->subject) : NotExecutableHint(refusal->subject);
+  }
   const bool is_root = evidence.command.user == sandbox::User::kRoot;
   Hint hint{.code = "permission_denied", .message = "The sandbox refused what the command tried.", .suggestion = {}};
   if (!refusal->subject.empty())
     hint.message = "The command has no right to do this with " + Named(refusal->subject) + ".";
   if (refusal->is_permitted_to_nobody) {
     hint.suggestion = "Do it without what only a host's root may do, such as mounts and owners of files.";
+  } else if (IsHeld(evidence)) {
+    hint.suggestion = std::string("Use a path below ") + kWritable +
+                      ", and of the image's programs those that the policy names: it lets no others be run or read.";
   } else if (is_root) {
     hint.suggestion = std::string("Use a path below ") + kWritable + ": no user of the sandbox has more rights.";
   } else {

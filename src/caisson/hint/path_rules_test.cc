@@ -30,6 +30,20 @@ TEST(PermissionDenied, OffersRootOnlyToThoseWhoAreNot) {
   EXPECT_TRUE(Names(mounts, "`/mnt`") && !Names(mounts, "--user")) << mounts;
 }
 
+TEST(PermissionDenied, UnderAPolicyNamesIt) {
+  EndedCommand ended = ThatFailed("cat: /usr/bin/touch: Permission denied\n");
+  ended.result.decision =
+      sandbox::DecisionNote{.effect = "allow", .rule = "toolchain", .source = "preset minimal", .reason = {}};
+  std::string said = Said(PermissionDenied, ended);
+  EXPECT_TRUE(Names(said, "the policy names") && !Names(said, "--user root")) << said;
+  EndedCommand refused = ThatFailed("bash: line 1: ./tool: Permission denied\n", 126);
+  refused.result.decision = ended.result.decision;
+  said = Said(PermissionDenied, refused);
+  EXPECT_TRUE(Names(said, "`./tool`") && Names(said, "the policy names") && !Names(said, "chmod")) << said;
+  refused.result.decision->source = "preset open";
+  EXPECT_TRUE(Names(Said(PermissionDenied, refused), "chmod"));
+}
+
 TEST(PermissionDenied, KnowsWhatIsNotExecutable) {
   EndedCommand ended(FailedToStart{FailedToStart::Reason::kNotExecutable, EACCES, "exec"}, "");
   ended.command.argv = {"./tool"};

@@ -8,6 +8,8 @@ namespace caisson::hint {
 
 // One rule for each code, each without effect: the hint when the evidence is there. The order in which they apply is in
 // hint.cc.
+std::optional<Hint> DeniedByPolicy(const Evidence& evidence);
+std::optional<Hint> TooComplexCommand(const Evidence& evidence);
 std::optional<Hint> CommandNotFound(const Evidence& evidence);
 std::optional<Hint> MissingPythonModule(const Evidence& evidence);
 std::optional<Hint> PermissionDenied(const Evidence& evidence);

@@ -37,6 +37,18 @@ void AddOutput(boost::json::object& object, const sandbox::CommandResult& result
   object["encoding"] = is_text ? "utf-8" : "base64";
 }
 
+boost::json::value DecisionOf(const sandbox::CommandResult& result) {
+  if (!result.decision) return nullptr;
+  boost::json::object object{{"effect", result.decision->effect},
+                             {"rule", result.decision->rule},
+                             {"source", result.decision->source},
+                             {"reason", nullptr},
+                             {"approval", nullptr}};
+  if (!result.decision->reason.empty()) object["reason"] = result.decision->reason;
+  if (const auto* asked = std::get_if<sandbox::NeedsApproval>(&result.outcome)) object["approval"] = asked->id;
+  return object;
+}
+
 boost::json::array HintArray(const std::vector<hint::Hint>& hints) {
   boost::json::array array;
   for (const hint::Hint& hint : hints) {
@@ -62,7 +74,7 @@ boost::json::object ResultObject(const SandboxId& sandbox, std::uint64_t step, c
   if (result.memory_peak_bytes) object["memory_peak_bytes"] = *result.memory_peak_bytes;
   AddChanges(result.files_changed, object);
   object["checkpoint"] = nullptr;
-  object["decision"] = nullptr;
+  object["decision"] = DecisionOf(result);
   object["hints"] = HintArray(hints);
   object["budget"] = nullptr;
   return object;
