@@ -52,6 +52,42 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(refused.stderr)["error"]["code"], "unsupported")
         self.assertEqual(len(self.node.created), 2)
 
+    def test_create_gives_a_policy(self):
+        file = self.path / "mine.json"
+        file.write_text('{"version": 1}', encoding="utf-8")
+        self.run_it("create", "--policy", "minimal")
+        self.run_it("create", "--policy", file)
+        self.run_it("create")
+        self.assertEqual([body.get("policy") for body in self.node.created],
+                         [{"preset": "minimal"}, {"text": '{"version": 1}', "format": "json", "name": "mine.json"}, None])
+        (self.path / "link").symlink_to(file)
+        for wrong in ("minimall", self.path / "nothing", self.path, self.path / "link", "/dev/zero"):
+            self.run_it("create", "--policy", wrong, status=3)
+        self.assertEqual(len(self.node.created), 3)
+
+    def test_a_template_gives_its_policy(self):
+        (self.path / "policy.toml").write_text("version = 1\n", encoding="utf-8")
+        template = self.path / "caisson.toml"
+        template.write_text('version = 1\npolicy = "policy.toml"\n', encoding="utf-8")
+        self.run_it("create", "--template", template)
+        self.run_it("create", "--template", template, "--policy", "strict")
+        self.assertEqual([body.get("policy") for body in self.node.created],
+                         [{"text": "version = 1\n", "format": "toml", "name": "policy.toml"}, {"preset": "strict"}])
+
+    def test_tool_prints_a_result(self):
+        done = self.run_it("tool", "web", "run_command", '{"command": "curl http://example.com"}')
+        self.assertEqual(json.loads(done.stdout)["outcome"], "denied")
+        self.assertEqual((done.stdout.count(b"\n"), done.stderr), (1, b""))
+        self.assertEqual(self.node.called, [("run_command", {"command": "curl http://example.com"})])
+        for given in ("{", "[]", '"ls"', ""):
+            self.run_it("tool", "web", "run_command", given, status=2)
+        near = self.run_it("tool", "web", "run_comand", "{}", status=2)
+        self.assertIn(b"did you mean 'run_command'?", near.stderr)
+        self.assertEqual(len(self.node.called), 1)
+        refused = self.run_it("tool", "--json", "web", "run_command", '{"wrong": 1}', status=2)
+        self.assertEqual(json.loads(refused.stderr)["error"]["code"], "invalid_argument")
+        self.run_it("tool", "nobody", "run_command", "{}", status=3)
+
     def test_list_and_inspect_are_safe_to_look_at(self):
         text = self.run_it("list").stdout.decode()
         self.assertEqual(text.splitlines()[0].split(), ["ID", "NAME", "STATE", "RUNS", "CREATED", "IMAGE", "LABELS"])

@@ -77,6 +77,7 @@ class Node(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.contract = openapi_check.Contract()
         self.mismatches, self.commands, self.deleted = [], {}, False
         self.created = []
+        self.called = []  # tools: their names and inputs
         self.files = {}  # absolute path: bytes, or None for a folder, or "link"
         self.signals = []
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -90,7 +91,8 @@ class Node(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         return {"id": SANDBOX, "name": "web", "state": "running", "reason": None, "tier": "process", "image": "host",
                 "workspace": None, "cpus": 2, "memory_bytes": 1 << 31, "disk_bytes": 1 << 32, "pids": 256,
                 "command_timeout_ms": 30000, "storage": "btrfs", "env": {}, "labels": {"team": "a\x1b[2J"},
-                "on_end": "delete", "idle_timeout_ms": None, "max_lifetime_ms": None, "created_at": TIME,
+                "on_end": "delete", "idle_timeout_ms": None, "max_lifetime_ms": None,
+                "policy": {"name": "standard", "digest": "0" * 64}, "created_at": TIME,
                 "changed_at": TIME, "expires_at": None, "steps": 0, "commands_running": 0, **changes}
 
 
@@ -120,6 +122,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200, self.server.sandbox(state="deleted" if self.server.deleted else "running"))
         if parts[1] == "files":
             return self.file("/" + urllib.parse.unquote(path.split("/files/", 1)[1]))
+        if parts[1] == "tools":
+            self.server.called.append((parts[2], json.loads(self.body)))
+            if "wrong" in self.server.called[-1][1]:
+                return self.fail(400, "invalid_argument", "unknown field wrong")
+            return self.answer(200, self.server.contract.document["components"]["examples"]["DeniedResult"]["value"])
         if parts[1] == "changes":
             change = {"path": "/home/\x1b[2J", "change": "created", "type": "directory", "size_bytes": None}
             return self.answer(200, {"items": [change], "truncated": False})

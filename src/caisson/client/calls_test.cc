@@ -4,6 +4,7 @@
 #include "caisson/client/files.h"
 #include "caisson/client/sandboxes.h"
 #include "caisson/client/scripted_node.h"
+#include "caisson/client/tools.h"
 
 namespace caisson::client {
 namespace {
@@ -58,6 +59,38 @@ TEST(CreateBody, CarriesTextOnly) {
   start.timeout = std::chrono::seconds(1);
   EXPECT_EQ(StartBody(start).value(),
             R"({"argv":["ls"],"env":{},"user":"agent","timeout_ms":1000,"input":"none","background":true})");
+}
+
+TEST(CreateBody, CarriesAPolicy) {
+  CreateRequest request = Example();
+  request.policy = PolicyText{.preset = "minimal"};
+  EXPECT_NE(CreateBody(request)->find(R"("policy":{"preset":"minimal"})"), std::string::npos);
+  request.policy = PolicyText{.text = "version = 1\n", .format = "toml", .name = "a.toml"};
+  EXPECT_NE(CreateBody(request)->find(R"("policy":{"text":"version = 1\n","format":"toml","name":"a.toml"})"),
+            std::string::npos);
+  request.policy->text = "\xFF";
+  EXPECT_EQ(CreateBody(request).error().code(), Code::kInvalidArgument);
+}
+
+TEST(CallTool, GivesTheInputAndTakesTheResult) {
+  ScriptedNode node;
+  node.Add(200, R"({"outcome":"denied","step":3})");
+  node.Add(200, R"({"step":3})");
+  node.Add(400, R"({"code":"invalid_argument","message":"no"})", "application/problem+json");
+  Http http(node.endpoint());
+  const std::string input = R"({"command": "ls"})";
+  const auto result = CallTool(http, "web", "run_command", input);
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_EQ(*result, R"({"outcome":"denied","step":3})");
+  EXPECT_EQ(CallTool(http, "web", "run_command", input).error().code(), Code::kInternal);
+  EXPECT_EQ(CallTool(http, "web", "run_command", input).error().code(), Code::kInvalidArgument);
+  for (const char* wrong : {"", "ls", "[]", "{", "null", "{} {}"}) {
+    EXPECT_EQ(CallTool(http, "web", "run_command", wrong).error().code(), Code::kInvalidArgument) << wrong;
+  }
+  const auto requests = node.Requests(3);
+  EXPECT_EQ(requests.size(), 3U) << "what is no input is not sent";
+  EXPECT_EQ(FirstLine(requests[0]), "POST /v1/sandboxes/web/tools/run_command HTTP/1.1");
+  EXPECT_EQ(BodyOf(requests[0]), input);
 }
 
 TEST(ListSandboxes, GoesThroughThePages) {

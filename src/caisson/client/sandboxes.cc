@@ -53,6 +53,16 @@ Result<boost::json::object> ObjectOf(const Pairs& pairs, const char* what) {
   return object;
 }
 
+Result<boost::json::object> ObjectOf(const PolicyText& policy) {
+  if (policy.preset) return boost::json::object{{"preset", *policy.preset}};
+  if (!IsUtf8(policy.text) || !IsUtf8(policy.name)) {
+    return Fail(Error(Code::kInvalidArgument, "the policy " + Quoted(policy.name) + " is not UTF-8")
+                    .Because("a policy is text")
+                    .Remedy("save it as UTF-8"));
+  }
+  return boost::json::object{{"text", policy.text}, {"format", policy.format}, {"name", policy.name}};
+}
+
 }  // namespace
 
 Result<std::string> CreateBody(const CreateRequest& request) {
@@ -73,6 +83,9 @@ Result<std::string> CreateBody(const CreateRequest& request) {
   if (request.on_end != "delete") body["on_end"] = request.on_end;
   if (request.idle_timeout) body["idle_timeout_ms"] = request.idle_timeout->count();
   if (request.max_lifetime) body["max_lifetime_ms"] = request.max_lifetime->count();
+  if (request.policy) {
+    CAISSON_TRY(body["policy"], ObjectOf(*request.policy));
+  }
   return boost::json::serialize(body);
 }
 

@@ -19,6 +19,14 @@ namespace caisson::client {
 // beginning of it that only one has, or by its name. Errors of each: those of Http::Ask; kInternal for an answer that
 // is not understood.
 
+// A policy: a preset by its name, or a text.
+struct PolicyText {
+  std::optional<std::string> preset = {};
+  std::string text = {};
+  std::string format = "toml";  // or "json"
+  std::string name = {};        // of the file, as decisions show it
+};
+
 struct CreateRequest {
   std::optional<std::string> name;
   std::map<std::string, std::string> labels;
@@ -34,7 +42,8 @@ struct CreateRequest {
   std::string workspace_mode;  // "copy", "ro", "rw"
   std::optional<std::chrono::milliseconds> idle_timeout;
   std::optional<std::chrono::milliseconds> max_lifetime;
-  std::string on_end = "delete";  // or "keep"
+  std::string on_end = "delete";     // or "keep"
+  std::optional<PolicyText> policy;  // absent: the node's default
 };
 
 struct SandboxView {

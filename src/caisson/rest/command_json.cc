@@ -72,6 +72,12 @@ boost::json::object StepObject(const service::StepResult& step) {
   return wire::ResultObject(step.sandbox, step.step, step.result, step.hints);
 }
 
+boost::json::object ToolStepObject(const service::StepResult& step) {
+  boost::json::object object = StepObject(step);
+  object["data"] = boost::json::object{{"command_id", step.command_id}};
+  return object;
+}
+
 boost::json::object EventObject(const service::Event& event) {
   boost::json::object object;
   object["number"] = event.number;

@@ -1,44 +1,19 @@
 #include <boost/json.hpp>
-#include <memory>
 #include <utility>
 
+#include "caisson/rest/command_end.h"
 #include "caisson/rest/infos_json.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/requests_json.h"
 #include "caisson/rest/routes.h"
 
 namespace caisson::rest {
-namespace {
-
-// Waits for the end of a command that the caller started and whose result is the answer.
-class CommandEnd final : public PendingReply {
- public:
-  CommandEnd(service::Service& service, service::Caller caller, service::CommandInfo info)
-      : service_(service), caller_(std::move(caller)), info_(std::move(info)) {}
-
-  Status Await(std::function<void()> ready) override {
-    return service_.AwaitEnd(caller_, info_.sandbox.text(), info_.id, std::move(ready));
-  }
-  Result<Reply> Take() override {
-    CAISSON_TRY(const service::StepResult step, service_.ResultOf(caller_, info_.sandbox.text(), info_.id));
-    return JsonReply(200, StepObject(step));
-  }
-  void Abandon() override { (void)service_.Cancel(caller_, info_.sandbox.text(), info_.id); }
-
- private:
-  service::Service& service_;
-  service::Caller caller_;
-  service::CommandInfo info_;
-};
-
-}  // namespace
-
 Result<Answer> StartCommand(const Node& node, const Request& request) {
   CAISSON_CHECK_OK(QueryReader(request.query).Finish());
   CAISSON_TRY(const StartRequest start, ReadStart(request.body));
   CAISSON_TRY(service::CommandInfo info, node.service.StartCommand(request.caller, request.sandbox, start.command));
   if (start.run == Run::kAndWait) {
-    return std::make_shared<CommandEnd>(node.service, request.caller, std::move(info));
+    return AwaitCommand(node.service, request.caller, std::move(info), NameCommand::kNo);
   }
   Reply reply = JsonReply(201, CommandObject(info));
   reply.fields.emplace_back("Location", "/v1/sandboxes/" + info.sandbox.text() + "/commands/" + info.id);

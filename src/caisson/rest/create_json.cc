@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "caisson/plan/limits.h"
 #include "caisson/rest/field_text.h"
 #include "caisson/rest/object_reader.h"
 #include "caisson/rest/query.h"
@@ -11,15 +12,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62U;
-constexpr std::uint64_t kLeastMemory = MiB(4).value;
-constexpr std::uint64_t kLeastDisk = MiB(1).value;
-constexpr std::uint64_t kMostPids = 4'194'304;  // the kernel's own limit, PID_MAX_LIMIT
 constexpr milliseconds kLongest = std::chrono::hours(24) * 366;
 constexpr std::size_t kMostLabels = 64;
 constexpr std::size_t kLongestLabel = 255;
 constexpr std::size_t kMostFilterLabels = 16;
-constexpr std::size_t kMostVariables = 10'000;
-constexpr std::size_t kLongestVariable = 131'071;  // the kernel's own limit, MAX_ARG_STRLEN, without the last zero
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kLongestTicket = 255;
 constexpr std::size_t kLongestCursor = 1024;
@@ -29,9 +25,10 @@ void ReadLimits(ObjectReader& body, service::CreateRequest& request) {
   if (const auto cpus = body.Number("cpus", 0.01, 1024)) {
     request.limits.cpus = {static_cast<std::uint32_t>(std::lround(*cpus * 1000))};
   }
-  if (const auto bytes = body.Count("memory_bytes", kLeastMemory, kMostBytes)) request.limits.memory = {*bytes};
-  if (const auto bytes = body.Count("disk_bytes", kLeastDisk, kMostBytes)) request.limits.disk = {*bytes};
-  if (const auto pids = body.Count("pids", 1, kMostPids)) request.limits.pids = static_cast<std::uint32_t>(*pids);
+  if (const auto bytes = body.Count("memory_bytes", plan::kLeastMemory.value, kMostBytes))
+    request.limits.memory = {*bytes};
+  if (const auto bytes = body.Count("disk_bytes", plan::kLeastDisk.value, kMostBytes)) request.limits.disk = {*bytes};
+  if (const auto pids = body.Count("pids", 1, plan::kMostPids)) request.limits.pids = static_cast<std::uint32_t>(*pids);
   if (const auto time = body.Milliseconds("command_timeout_ms", milliseconds(1), kLongest)) {
     request.command_timeout = *time;
   }
@@ -88,8 +85,12 @@ Result<service::CreateRequest> ReadCreate(std::string_view body, const std::opti
     for (auto& [key, value] : reader.Pairs("labels", kMostLabels, kLongestLabel)) request.labels[key] = value;
     ReadLimits(reader, request);
     ReadStorage(reader, request);
-    request.env = reader.Pairs("env", kMostVariables, kLongestVariable);
+    request.env = reader.Pairs("env", plan::kMostVariables, plan::kLongestArgument);
     ReadFolders(reader, request);
+    if (auto policy = reader.Object("policy")) {
+      request.policy = ReadPolicyFields(*policy);
+      (void)policy->Finish();
+    }
   }));
   return request;
 }

@@ -45,6 +45,7 @@ TEST(SandboxObject, HasEveryFieldInOrder) {
   service::SandboxInfo info = NewSandbox();
   info.state = sandbox::Lifecycle::kRunning;
   info.image = "host";
+  info.policy = {.name = "standard", .digest = "ab"};
   const std::string id = info.id.text();
   EXPECT_EQ(
       wire::JsonLine(SandboxObject(info)),
@@ -53,7 +54,8 @@ TEST(SandboxObject, HasEveryFieldInOrder) {
           "\"workspace\":null,"
           "\"cpus\":2,\"memory_bytes\":2147483648,\"disk_bytes\":5368709120,\"pids\":256,\"command_timeout_ms\":0,"
           "\"storage\":\"btrfs\",\"env\":{},\"labels\":{},\"on_end\":\"delete\",\"idle_timeout_ms\":null,"
-          "\"max_lifetime_ms\":null,\"created_at\":\"1970-01-01T00:00:00.000Z\",\"changed_at\":\"1970-01-01T00:00:00."
+          "\"max_lifetime_ms\":null,\"policy\":{\"name\":\"standard\",\"digest\":\"ab\"},"
+          "\"created_at\":\"1970-01-01T00:00:00.000Z\",\"changed_at\":\"1970-01-01T00:00:00."
           "000Z\","
           "\"expires_at\":null,\"steps\":0,\"commands_running\":0}\n");
   info.workspace_mode = plan::WorkspaceMode::kCopy;

@@ -315,6 +315,7 @@ Result<service::StepResult> MemoryService::ResultOf(const Caller& caller, std::s
                            .result = {},
                            .hints = {}};
   step.result.outcome = found->outcome;
+  step.result.decision = found->decision;
   step.result.out.kept = found->out[0].substr(0, MiB(1).value);
   step.result.out.total_bytes = found->out[0].size();
   step.result.out.truncated = step.result.out.kept.size() < found->out[0].size();

@@ -14,7 +14,8 @@ namespace caisson::rest {
 
 // A service for tests of the protocol: sandboxes are entries of a map, and a command does what the test says. A command
 // `echo TEXT` prints it and ends, `head` ends with its first input; every other one runs until the test, a signal or a
-// cancel ends it. Thread-safe.
+// cancel ends it. A tool's text starts what its words say, but for one that begins with `deny`, which is refused.
+// Thread-safe.
 class MemoryService final : public service::Service {
  public:
   MemoryService();
@@ -55,6 +56,11 @@ class MemoryService final : public service::Service {
   Result<service::SandboxInfo> Resume(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::SandboxInfo> Stop(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::SandboxInfo> Delete(const service::Caller& caller, std::string_view sandbox) override;
+  Result<service::PolicyInfo> GetPolicy(const service::Caller& caller, std::string_view sandbox) override;
+  Result<service::PolicyInfo> SetPolicy(const service::Caller& caller, std::string_view sandbox,
+                                        const service::PolicyRequest& request) override;
+  Result<service::ToolStep> RunTool(const service::Caller& caller, std::string_view sandbox,
+                                    const service::ToolCall& call) override;
   Result<service::CommandInfo> StartCommand(const service::Caller& caller, std::string_view sandbox,
                                             const service::CommandRequest& request) override;
   Result<service::CommandInfo> GetCommand(const service::Caller& caller, std::string_view sandbox,

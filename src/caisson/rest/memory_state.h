@@ -13,6 +13,7 @@ struct MemoryService::Command {
   std::string input;
   bool input_open = false;
   sandbox::Outcome outcome;
+  std::optional<sandbox::DecisionNote> decision = {};
   std::vector<std::function<void()>> ended;
   std::map<const void*, std::function<void()>> readers;
 };
@@ -34,6 +35,7 @@ struct MemoryService::Shared {
   std::string caller;
   std::string not_ready;
   std::optional<Error> create_error;
+  service::PolicyInfo policy;
 };
 
 }  // namespace caisson::rest

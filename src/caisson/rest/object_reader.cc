@@ -4,10 +4,10 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "caisson/base/nearest_name.h"
 #include "caisson/base/utf8.h"
 #include "caisson/rest/field_text.h"
 #include "caisson/rest/strict_json.h"
-#include "caisson/wire/suggest.h"
 
 namespace caisson::rest {
 namespace {
@@ -217,7 +217,7 @@ Status ObjectReader::Finish() {
       const std::string name = Copy(member.key());
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
       RefuseAt(PointerOf(name), "is not known");
-      const std::optional<std::string> nearest = wire::NearestName(name, known_);
+      const std::optional<std::string> nearest = NearestName(name, known_);
       if (nearest) (void)std::move(**mistake_).Remedy("did you mean " + Quoted(*nearest) + "?");
       break;
     }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "caisson/base/nearest_name.h"
 #include "caisson/base/units.h"
 #include "caisson/base/utf8.h"
 #include "caisson/rest/percent.h"
-#include "caisson/wire/suggest.h"
 
 namespace caisson::rest {
 namespace {
@@ -114,7 +114,7 @@ Status QueryReader::Finish() {
   for (const Parameter& parameter : parameters_) {
     if (std::find(known_.begin(), known_.end(), parameter.name) != known_.end()) continue;
     Error error = About(parameter.name, "is not known here");
-    const std::optional<std::string> nearest = wire::NearestName(parameter.name, known_);
+    const std::optional<std::string> nearest = NearestName(parameter.name, known_);
     Keep(nearest ? Error(std::move(error).Remedy("did you mean " + Quoted(*nearest) + "?")) : std::move(error));
   }
   if (mistake_) return Fail(*mistake_);

@@ -9,10 +9,14 @@
 
 namespace caisson::rest {
 
+class ObjectReader;
+
 // The bodies and parameters of requests, read into what the service takes. Errors: kInvalidArgument.
 
 // The body of POST /v1/sandboxes. `idempotency_key`: its header.
 Result<service::CreateRequest> ReadCreate(std::string_view body, const std::optional<std::string>& idempotency_key);
+// The fields of a policy, in a body or in an object of one.
+service::PolicyRequest ReadPolicyFields(ObjectReader& reader);
 // The parameters of GET /v1/sandboxes.
 Result<service::ListRequest> ReadList(std::string_view query);
 
@@ -23,6 +27,14 @@ struct StartRequest {
   Run run = Run::kAndWait;
 };
 Result<StartRequest> ReadStart(std::string_view body);
+// The body of POST .../tools/run_command.
+struct ToolRequest {
+  service::ToolCall call;
+  Run run = Run::kAndWait;
+};
+Result<ToolRequest> ReadToolCall(std::string_view body);
+// The body of PUT .../policy.
+Result<service::PolicyRequest> ReadPolicy(std::string_view body);
 // The body of POST .../signal.
 Result<int> ReadSignal(std::string_view body);
 

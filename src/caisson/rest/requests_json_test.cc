@@ -134,6 +134,67 @@ TEST(ReadStart, RefusesWhatCannotStart) {
   }
 }
 
+TEST(ReadToolCall, ReadsEveryField) {
+  const auto read = ReadToolCall(R"({"command":"ls | wc","env":{"A":"1"},"cwd":"/tmp","stdin":"a\u0000b","timeout":0.25,
+    "background":true})");
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->call.command, "ls | wc");
+  EXPECT_TRUE(read->call.argv.empty());
+  EXPECT_EQ(read->call.env, (std::vector<std::pair<std::string, std::string>>{{"A", "1"}}));
+  EXPECT_EQ(read->call.cwd, "/tmp");
+  EXPECT_EQ(read->call.stdin_bytes, std::string("a\0b", 3));
+  EXPECT_EQ(read->call.timeout, milliseconds(250));
+  EXPECT_EQ(read->run, Run::kInBackground);
+  const auto argv = ReadToolCall(R"({"argv":["ls",""]})");
+  ASSERT_TRUE(argv) << argv.error().message();
+  EXPECT_FALSE(argv->call.command);
+  EXPECT_EQ(argv->call.argv, (std::vector<std::string>{"ls", ""}));
+  EXPECT_FALSE(argv->call.timeout);
+  EXPECT_EQ(argv->run, Run::kAndWait);
+}
+
+TEST(ReadToolCall, RefusesWhatCannotStart) {
+  for (const char* body :
+       {"{}", R"({"command":""})", R"({"argv":[]})", R"({"argv":[""]})", R"({"command":"ls","argv":["ls"]})",
+        R"({"command":["ls"]})", R"({"command":"a\u0000"})", R"({"command":"ls","cwd":"here"})",
+        R"({"command":"ls","timeout":0})", R"({"command":"ls","timeout":-1})", R"({"command":"ls","timeout":"30"})",
+        R"({"command":"ls","timeout_ms":30})", R"({"command":"ls","user":"root"})", R"({"command":null,"argv":["a"]})",
+        R"({"command":"ls"} x)", R"(["ls"])", "ls"}) {
+    const auto read = ReadToolCall(body);
+    ASSERT_FALSE(read) << body;
+    EXPECT_EQ(read.error().code(), Code::kInvalidArgument) << body;
+  }
+  EXPECT_TRUE(ReadToolCall(R"({"command":")" + std::string(131'071, 'x') + "\"}"));
+  EXPECT_FALSE(ReadToolCall(R"({"command":")" + std::string(131'072, 'x') + "\"}"));
+}
+
+TEST(ReadPolicy, IsAPresetOrAText) {
+  const auto preset = ReadPolicy(R"({"preset":"minimal"})");
+  ASSERT_TRUE(preset) << preset.error().message();
+  EXPECT_EQ(preset->preset, "minimal");
+  const auto text = ReadPolicy(R"({"text":"version = 1","name":"mine.toml"})");
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_EQ(text->text, "version = 1");
+  EXPECT_EQ(text->format, document::Format::kToml);
+  EXPECT_EQ(text->name, "mine.toml");
+  const auto json = ReadPolicy(R"({"text":"{}","format":"json"})");
+  EXPECT_EQ(json->format, document::Format::kJson);
+  EXPECT_EQ(json->name, "policy.json");
+  for (const char* body : {"{}", R"({"preset":"a","text":"b"})", R"({"preset":"a","name":"b"})", R"({"text":7})",
+                           R"({"text":"a","format":"yaml"})", R"({"txt":"a"})"}) {
+    EXPECT_FALSE(ReadPolicy(body)) << body;
+  }
+}
+
+TEST(ReadCreate, TakesAPolicy) {
+  EXPECT_FALSE(ReadCreate("{}", {})->policy);
+  EXPECT_EQ(ReadCreate(R"({"policy":{"preset":"open"}})", {})->policy->preset, "open");
+  EXPECT_EQ(ReadCreate(R"({"policy":{"text":"a"}})", {})->policy->text, "a");
+  for (const char* body : {R"({"policy":"open"})", R"({"policy":{}})", R"({"policy":{"preset":"a","x":1}})"}) {
+    EXPECT_FALSE(ReadCreate(body, {})) << body;
+  }
+}
+
 TEST(ReadSignal, KnowsNames) {
   EXPECT_EQ(ReadSignal(R"({"signal":"SIGTERM"})").value(), SIGTERM);
   for (const char* body : {"{}", R"({"signal":"TERM"})", R"({"signal":15})", R"({"signal":"SIGNOPE"})"})

@@ -90,6 +90,7 @@ boost::json::object SandboxObject(const service::SandboxInfo& info) {
   object["on_end"] = info.on_end == service::OnEnd::kDelete ? "delete" : "keep";
   object["idle_timeout_ms"] = MillisecondsOrNull(info.idle_timeout);
   object["max_lifetime_ms"] = MillisecondsOrNull(info.max_lifetime);
+  object["policy"] = boost::json::object{{"name", info.policy.name}, {"digest", info.policy.digest}};
   object["created_at"] = TimeText(info.created_at);
   object["changed_at"] = TimeText(info.changed_at);
   object["expires_at"] = nullptr;
@@ -97,6 +98,15 @@ boost::json::object SandboxObject(const service::SandboxInfo& info) {
   object["steps"] = info.steps;
   object["commands_running"] = info.commands_running;
   return object;
+}
+
+boost::json::object PolicyObject(const service::PolicyInfo& info) {
+  const bool is_preset = info.origin == service::PolicyInfo::Origin::kPreset;
+  return {{"name", info.name},
+          {"preset", is_preset ? boost::json::value(info.name) : boost::json::value(nullptr)},
+          {"digest", info.digest},
+          {"format", info.format == document::Format::kJson ? "json" : "toml"},
+          {"text", info.text}};
 }
 
 boost::json::object SandboxPage(const service::Page<service::SandboxInfo>& page) {

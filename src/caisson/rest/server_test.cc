@@ -91,6 +91,53 @@ TEST_F(RestServer, RunsACommandAndAnswersWithItsResult) {
   EXPECT_EQ(Body(client.Receive())["exit_code"], 7);
 }
 
+constexpr const char* kTool = "/v1/sandboxes/one/tools/run_command";
+
+TEST_F(RestServer, RunsATool) {
+  Start();
+  service_.AddSandbox("one");
+  boost::json::object ran = Body(Ask(JsonRequest("POST", kTool, R"({"command":"echo hello"})")));
+  EXPECT_EQ(ran["outcome"], "exited");
+  EXPECT_EQ(ran["stdout"], "hello");
+  EXPECT_TRUE(Text(ran["data"].at("command_id")).starts_with("cm_"));
+  EXPECT_EQ(ran["decision"].at("rule"), "memory");
+  boost::json::object denied = Body(Ask(JsonRequest("POST", kTool, R"({"command":"deny","background":true})")));
+  EXPECT_EQ(denied["outcome"], "denied") << "what is refused does not go on";
+  EXPECT_EQ(denied["decision"].at("effect"), "deny");
+  boost::json::object begun = Body(Ask(JsonRequest("POST", kTool, R"({"argv":["cat"],"background":true})")));
+  EXPECT_EQ(begun["outcome"], "completed");
+  EXPECT_TRUE(begun["exit_code"].is_null());
+  const std::string command = Text(begun["data"].at("command_id"));
+  EXPECT_EQ(Body(Ask(RequestText("GET", "/v1/sandboxes/one/commands/" + command)))["state"], "running");
+  EXPECT_EQ(Ask(JsonRequest("POST", kTool, R"({"command":"ls","comand":"ls"})")).status, 400);
+  EXPECT_EQ(Ask(JsonRequest("POST", "/v1/sandboxes/two/tools/run_command", R"({"command":"ls"})")).status, 404);
+  EXPECT_EQ(Ask(JsonRequest("POST", "/v1/sandboxes/one/tools/no_tool", "{}")).status, 404);
+}
+
+TEST_F(RestServer, CancelsAToolWhoseClientHasGone) {
+  Start();
+  service_.AddSandbox("one");
+  {
+    Client client = Connect();
+    ASSERT_TRUE(client.Send(JsonRequest("POST", kTool, R"({"command":"sleep"})")));
+    (void)service_.AwaitCommand(1);
+  }
+  service_.AwaitCancels(1);
+}
+
+TEST_F(RestServer, GivesASandboxAnotherPolicy) {
+  Start();
+  service_.AddSandbox("one");
+  boost::json::object set = Body(Ask(JsonRequest("PUT", "/v1/sandboxes/one/policy", R"({"preset":"minimal"})")));
+  EXPECT_EQ(set["preset"], "minimal");
+  EXPECT_EQ(Body(Ask(RequestText("GET", "/v1/sandboxes/one/policy"))), set);
+  set = Body(Ask(JsonRequest("PUT", "/v1/sandboxes/one/policy", R"({"text":"version = 1"})")));
+  EXPECT_TRUE(set["preset"].is_null());
+  EXPECT_EQ(set["text"], "version = 1");
+  EXPECT_EQ(Ask(JsonRequest("PUT", "/v1/sandboxes/one/policy", "{}")).status, 400);
+  EXPECT_EQ(Ask(JsonRequest("PUT", "/v1/sandboxes/two/policy", R"({"preset":"open"})")).status, 404);
+}
+
 TEST_F(RestServer, CancelsACommandWhoseClientHasGone) {
   Start();
   service_.AddSandbox("one");

@@ -1,4 +1,5 @@
 #include "caisson/base/base64.h"
+#include "caisson/plan/limits.h"
 #include "caisson/rest/object_reader.h"
 #include "caisson/rest/requests_json.h"
 #include "caisson/wire/signal_name.h"
@@ -10,8 +11,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLongest = std::chrono::hours(24) * 366;
 constexpr std::size_t kMostArguments = 100'000;
-constexpr std::size_t kLongestArgument = 131'071;  // the kernel's own limit, MAX_ARG_STRLEN, without the last zero
-constexpr std::size_t kMostVariables = 10'000;
 constexpr std::size_t kLongestPath = 4095;  // PATH_MAX without the last zero
 constexpr std::size_t kMostInput = MiB(1).value;
 
@@ -38,11 +37,11 @@ Result<StartRequest> ReadStart(std::string_view body) {
   StartRequest start;
   service::CommandRequest& command = start.command;
   CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) {
-    command.argv = reader.Texts("argv", kMostArguments, kLongestArgument);
+    command.argv = reader.Texts("argv", kMostArguments, plan::kLongestArgument);
     if (command.argv.empty() || command.argv.front().empty()) {
       reader.Refuse("argv", "must be an array of texts that begins with a program");
     }
-    command.env = reader.Pairs("env", kMostVariables, kLongestArgument);
+    command.env = reader.Pairs("env", plan::kMostVariables, plan::kLongestArgument);
     command.cwd = reader.Text("cwd", kLongestPath);
     if (command.cwd && command.cwd->empty()) reader.Refuse("cwd", "must not be empty");
     if (const auto chosen = reader.Choice("user", {"agent", "root"})) {

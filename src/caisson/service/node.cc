@@ -15,6 +15,13 @@ UnixMs Now() {
       .count();
 }
 
+policy::Time TimeOfDay() { return policy::Time(std::chrono::milliseconds(Now())); }
+
+Status Permit(const Caller& caller, Permission permission) {
+  if (Includes(caller.permissions, permission)) return {};
+  return Fail(Error(Code::kPermissionDenied, caller.name + " may not do this"));
+}
+
 std::string NameOf(sandbox::Lifecycle state) { return std::string(sandbox::LifecycleName(state)); }
 
 Error IsAs(const state::SandboxRecord& record) {
@@ -42,6 +49,18 @@ Status RecordState(Node& node, const state::StateChange& change, const std::stri
   return {};
 }
 
+Status RecordPolicy(Node& node, const SandboxId& id, const state::PolicyRecord& policy, const std::string& caller) {
+  const auto recorded = node.database.SetPolicy(id, policy,
+                                                {.time = Now(),
+                                                 .type = "sandbox.policy_changed",
+                                                 .sandbox = id.text(),
+                                                 .caller = caller,
+                                                 .detail = policy.name.name + " " + policy.name.digest});
+  if (!recorded) return Fail(recorded.error());
+  node.events.Tell();
+  return {};
+}
+
 sandbox::CommandResult LostResult() {
   sandbox::CommandResult result;
   result.outcome = sandbox::Signaled{SIGKILL};
@@ -61,7 +80,8 @@ Status RecordEnd(Node& node, const state::CommandEnd& end, const state::EventRec
 
 Status RecordLost(Node& node, const state::CommandRecord& command, const std::string& why) {
   const UnixMs at = Now();
-  const sandbox::CommandResult lost = LostResult();
+  sandbox::CommandResult lost = LostResult();
+  if (auto settings = ReadCommandSettings(command.spec)) lost.decision = std::move(settings->decision);
   return RecordEnd(node,
                    {.id = command.id,
                     .at = at,

@@ -2,11 +2,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "caisson/base/result.h"
+#include "caisson/guard/program_source.h"
+#include "caisson/policy/decide.h"
 #include "caisson/sandbox/command.h"
 #include "caisson/sandbox/sandboxes.h"
+#include "caisson/service/caller.h"
 #include "caisson/service/command_seats.h"
 #include "caisson/service/event_feed.h"
 #include "caisson/service/requests.h"
@@ -31,7 +35,10 @@ struct Node {
   sandbox::Sandboxes& sandboxes;
   EventFeed& events;
   CommandSeats& commands;
+  guard::HostPrograms& host_programs;
   NodeLimits limits;
+  // The time of day that policies are judged by.
+  std::function<policy::Time()> time_of_day;
 };
 
 // Who does what nobody asked for, in events.
@@ -41,12 +48,18 @@ inline constexpr const char* kDaemon = "caisson";
 inline constexpr std::chrono::seconds kMakePatience{60};
 
 UnixMs Now();
+policy::Time TimeOfDay();
+// Errors: kPermissionDenied.
+Status Permit(const Caller& caller, Permission permission);
 std::string NameOf(sandbox::Lifecycle state);
 // The error of what cannot be done to a sandbox that has no processes, in the state that its record says.
 Error IsAs(const state::SandboxRecord& record);
 
 // Records a step of a sandbox's life with its event, and tells who follows. Errors: those of Database::ChangeState.
 Status RecordState(Node& node, const state::StateChange& change, const std::string& caller);
+
+// A sandbox's policy is another from now on.
+Status RecordPolicy(Node& node, const SandboxId& id, const state::PolicyRecord& policy, const std::string& caller);
 
 // Of a command whose sandbox ended under it: its processes were killed, and nobody saw how.
 sandbox::CommandResult LostResult();

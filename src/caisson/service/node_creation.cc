@@ -49,8 +49,41 @@ std::string DigestOf(const CreateRequest& request) {
   add(request.workspace_ticket.value_or(""));
   add(request.idle_timeout ? std::to_string(request.idle_timeout->count()) : "");
   add(OnEndName(request.on_end));
+  if (request.policy) {
+    add(request.policy->preset.value_or(""));
+    add(request.policy->text);
+    add(request.policy->format == document::Format::kJson ? "json" : "toml");
+    add(request.policy->name);
+  }
   const Sha256 digest = Sha256Of(text);
   return {digest.begin(), digest.end()};
+}
+
+Result<sandbox::SandboxSpec> SpecOf(const CreateRequest& request, plan::Execution execution) {
+  sandbox::SandboxSpec spec;
+  spec.limits = request.limits;
+  spec.storage = request.storage;
+  spec.execution = execution;
+  if (request.image_ticket) {
+    CAISSON_TRY(spec.image_ticket, plan::ParseTicket(*request.image_ticket));
+  }
+  if (request.workspace_ticket) {
+    CAISSON_TRY(spec.workspace_ticket, plan::ParseTicket(*request.workspace_ticket));
+    spec.workspace_ticket_mode = request.workspace_mode;
+  }
+  return spec;
+}
+
+state::SandboxRecord NewRecord(const CreateRequest& request, const Settings& settings, const SandboxId& id, UnixMs at) {
+  state::SandboxRecord record{.id = id, .name = request.name, .state = "pending", .spec = WriteSettings(settings)};
+  record.labels = request.labels;
+  record.created_at = at;
+  record.changed_at = at;
+  record.last_active_at = at;
+  record.deadline_at = at + std::chrono::milliseconds(kMakePatience).count();
+  record.idle_timeout = request.idle_timeout;
+  record.on_end = OnEndName(request.on_end);
+  return record;
 }
 
 }  // namespace
@@ -95,9 +128,10 @@ Result<SandboxInfo> NodeService::Create(const Caller& caller, const CreateReques
     CAISSON_CHECK_OK(SandboxOwner::CheckMayStop(SettingsOf(request), Code::kInvalidArgument));
   CAISSON_TRY(auto repeated, Repeated(caller, request));
   if (repeated) return *std::move(repeated);
+  CAISSON_TRY(const CheckedPolicy policy, CheckPolicy(request.policy));
   const SandboxId id = SandboxId::Random();
   CAISSON_CHECK_OK(Admit(id));
-  auto made = Make(caller, request, id);
+  auto made = Make(caller, request, policy, id);
   IsMade(id);
   if (!made && made.error().code() == Code::kConflict && request.idempotency_key) {
     // Somebody was faster with the same key.
@@ -157,17 +191,12 @@ Status NodeService::Begin(const Caller& caller, const std::shared_ptr<SandboxOwn
   return begun;
 }
 
-Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest& request, const SandboxId& id) {
+Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest& request, const CheckedPolicy& policy,
+                                      const SandboxId& id) {
   const UnixMs at = Now();
-  const Settings settings = SettingsOf(request);
-  state::SandboxRecord record{.id = id, .name = request.name, .state = "pending", .spec = WriteSettings(settings)};
-  record.labels = request.labels;
-  record.created_at = at;
-  record.changed_at = at;
-  record.last_active_at = at;
-  record.deadline_at = at + std::chrono::milliseconds(kMakePatience).count();
-  record.idle_timeout = request.idle_timeout;
-  record.on_end = OnEndName(request.on_end);
+  Settings settings = SettingsOf(request);
+  settings.execution = guard::ExecutionFor(policy.policy);
+  const state::SandboxRecord record = NewRecord(request, settings, id, at);
   std::optional<state::IdempotencyRecord> key;
   if (request.idempotency_key) {
     key = state::IdempotencyRecord{.caller = caller.name,
@@ -176,20 +205,12 @@ Result<SandboxInfo> NodeService::Make(const Caller& caller, const CreateRequest&
                                    .sandbox = id,
                                    .created_at = at};
   }
-  sandbox::SandboxSpec spec;
-  spec.limits = request.limits;
-  spec.storage = request.storage;
-  if (request.image_ticket) {
-    CAISSON_TRY(spec.image_ticket, plan::ParseTicket(*request.image_ticket));
-  }
-  if (request.workspace_ticket) {
-    CAISSON_TRY(spec.workspace_ticket, plan::ParseTicket(*request.workspace_ticket));
-    spec.workspace_ticket_mode = request.workspace_mode;
-  }
+  CAISSON_TRY(sandbox::SandboxSpec spec, SpecOf(request, settings.execution));
   std::optional<Status> recorded;
   const auto insert = [&]() -> Status {
     const auto inserted = node_.database.InsertSandbox(
-        record, key, {.time = at, .type = "sandbox.pending", .sandbox = id.text(), .caller = caller.name});
+        record, key, {.time = at, .type = "sandbox.pending", .sandbox = id.text(), .caller = caller.name},
+        policy.record);
     recorded = inserted ? Status() : Fail(inserted.error());
     if (inserted) events_.Tell();
     return *recorded;

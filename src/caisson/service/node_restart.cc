@@ -44,6 +44,7 @@ Status NodeService::MakeAgain(const Caller& caller, const state::SandboxRecord& 
   spec.storage = settings.storage;
   spec.workspace_ticket_mode = settings.workspace_mode;
   spec.files = plan::Files::kKept;
+  spec.execution = settings.execution;
   auto box = node_.sandboxes.Create(std::move(spec), record.id);
   if (!box) {
     const bool is_gone = box.error().code() == Code::kNotFound;

@@ -14,11 +14,6 @@ namespace {
 
 using sandbox::Lifecycle;
 
-Status Permit(const Caller& caller, Permission permission) {
-  if (Includes(caller.permissions, permission)) return {};
-  return Fail(Error(Code::kPermissionDenied, caller.name + " may not do this"));
-}
-
 Error NoSuchSandbox(std::string_view name) {
   return Error(Code::kNotFound, "there is no sandbox " + std::string(name)).Remedy("see which there are: caisson list");
 }
@@ -71,16 +66,18 @@ class Follower : public OutputFollower {
 }  // namespace
 
 NodeService::NodeService(state::Database& database, sandbox::Sandboxes& sandboxes, const NodeLimits& limits,
-                         std::function<void()> lost)
+                         std::function<void()> lost, std::function<policy::Time()> time_of_day)
     : events_(database),
       commands_(limits.commands),
-      node_{database, sandboxes, events_, commands_, limits},
+      node_{database, sandboxes, events_, commands_, host_programs_, limits, std::move(time_of_day)},
       spools_(sandboxes.spool_directory(), database),
       lost_(std::move(lost)) {}
 
 Result<std::unique_ptr<NodeService>> NodeService::Start(state::Database& database, sandbox::Sandboxes& sandboxes,
-                                                        const NodeLimits& limits, std::function<void()> lost) {
-  std::unique_ptr<NodeService> service(new NodeService(database, sandboxes, limits, std::move(lost)));
+                                                        const NodeLimits& limits, std::function<void()> lost,
+                                                        std::function<policy::Time()> time_of_day) {
+  std::unique_ptr<NodeService> service(
+      new NodeService(database, sandboxes, limits, std::move(lost), std::move(time_of_day)));
   service->wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!service->wake_.valid()) return Fail(Error::FromErrno(errno, "cannot make an event"));
   CAISSON_CHECK_OK(service->Reconcile());

@@ -28,9 +28,11 @@ class NodeService : public Service {
  public:
   // Brings what the database says and what the launcher has together: sandboxes that live are taken over with their
   // commands, the others' ends are recorded. `lost` is called once, from a thread of the service, when the launcher has
-  // ended, and every sandbox with it: the daemon then has to end. Both references outlive the service.
+  // ended, and every sandbox with it: the daemon then has to end. `time_of_day`: what policies are judged by. Both
+  // references outlive the service.
   static Result<std::unique_ptr<NodeService>> Start(state::Database& database, sandbox::Sandboxes& sandboxes,
-                                                    const NodeLimits& limits, std::function<void()> lost);
+                                                    const NodeLimits& limits, std::function<void()> lost,
+                                                    std::function<policy::Time()> time_of_day = TimeOfDay);
   // Leaves every sandbox and its commands to the next daemon.
   ~NodeService() override;
   NodeService(const NodeService&) = delete;
@@ -46,6 +48,10 @@ class NodeService : public Service {
   Result<SandboxInfo> Resume(const Caller& caller, std::string_view sandbox) override;
   Result<SandboxInfo> Stop(const Caller& caller, std::string_view sandbox) override;
   Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) override;
+
+  Result<PolicyInfo> GetPolicy(const Caller& caller, std::string_view sandbox) override;
+  Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox, const PolicyRequest& request) override;
+  Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const ToolCall& call) override;
 
   Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
                                    const CommandRequest& request) override;
@@ -77,7 +83,7 @@ class NodeService : public Service {
 
  private:
   NodeService(state::Database& database, sandbox::Sandboxes& sandboxes, const NodeLimits& limits,
-              std::function<void()> lost);
+              std::function<void()> lost, std::function<policy::Time()> time_of_day);
 
   // ---- reconcile.cc
   Status Reconcile();
@@ -90,7 +96,8 @@ class NodeService : public Service {
   // ---- node_creation.cc
   Result<std::optional<SandboxInfo>> Repeated(const Caller& caller, const CreateRequest& request);
   Status Admit(const SandboxId& id);
-  Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const SandboxId& id);
+  Result<SandboxInfo> Make(const Caller& caller, const CreateRequest& request, const CheckedPolicy& policy,
+                           const SandboxId& id);
   void IsMade(const SandboxId& id);
   // Blocks while it is being made. Whether that is over.
   bool AwaitMade(const SandboxId& id);
@@ -138,6 +145,7 @@ class NodeService : public Service {
 
   EventFeed events_;
   CommandSeats commands_;
+  guard::HostPrograms host_programs_;
   Node node_;
   SpoolTrim spools_;
   std::function<void()> lost_;

@@ -5,6 +5,7 @@
 
 #include "caisson/service/lifetime.h"
 #include "caisson/service/node_service.h"
+#include "caisson/service/sandbox_policy.h"
 
 namespace caisson::service {
 namespace {
@@ -23,6 +24,9 @@ std::vector<state::CommandRecord> CommandsOf(const SandboxId& id, const std::vec
 }  // namespace
 
 Status NodeService::Reconcile() {
+  // Those that were made before sandboxes had any.
+  CAISSON_TRY(const state::PolicyRecord standard, DefaultPolicy());
+  CAISSON_CHECK_OK(node_.database.GivePolicyToAllWithout(standard));
   CAISSON_TRY(const auto not_ended, node_.database.CommandsNotEnded());
   CAISSON_TRY(auto survivors, node_.sandboxes.TakeSurvivors());
   Status taken;

@@ -10,6 +10,22 @@ Error Damaged(const char* what) {
       .Remedy("delete the sandbox it belongs to");
 }
 
+void WriteDecision(const sandbox::DecisionNote& note, proto::Decision& message) {
+  message.set_effect(note.effect);
+  message.set_rule(note.rule);
+  message.set_source(note.source);
+  message.set_reason(note.reason);
+  message.set_alternative(note.alternative);
+}
+
+sandbox::DecisionNote NoteOf(const proto::Decision& message) {
+  return {.effect = message.effect(),
+          .rule = message.rule(),
+          .source = message.source(),
+          .reason = message.reason(),
+          .alternative = message.alternative()};
+}
+
 void WriteOutcome(const sandbox::Outcome& outcome, proto::StepResult& message) {
   message.set_outcome(std::string(sandbox::OutcomeName(outcome)));
   if (const auto* exited = std::get_if<sandbox::Exited>(&outcome)) message.set_value(exited->code);
@@ -19,12 +35,16 @@ void WriteOutcome(const sandbox::Outcome& outcome, proto::StepResult& message) {
     message.set_failed_step(failed->step);
     message.set_failed_reason(static_cast<std::uint32_t>(failed->reason));
   }
+  if (const auto* asked = std::get_if<sandbox::NeedsApproval>(&outcome)) message.set_approval(asked->id);
 }
 
 // The outcome of this name that says so.
-std::optional<sandbox::Outcome> OutcomeOf(std::string_view name, int value, const sandbox::FailedToStart& failed) {
-  const sandbox::Outcome all[] = {sandbox::Exited{value}, sandbox::Signaled{value}, sandbox::TimedOut{},
-                                  sandbox::OutOfMemory{}, sandbox::Cancelled{},     failed};
+std::optional<sandbox::Outcome> OutcomeOf(std::string_view name, int value, const sandbox::FailedToStart& failed,
+                                          const std::string& approval) {
+  const sandbox::Outcome all[] = {sandbox::Exited{value}, sandbox::Signaled{value},
+                                  sandbox::TimedOut{},    sandbox::OutOfMemory{},
+                                  sandbox::Cancelled{},   failed,
+                                  sandbox::Denied{},      sandbox::NeedsApproval{approval}};
   for (const sandbox::Outcome& outcome : all) {
     if (sandbox::OutcomeName(outcome) == name) return outcome;
   }
@@ -37,12 +57,14 @@ std::optional<sandbox::Outcome> ReadOutcome(const proto::StepResult& message) {
   return OutcomeOf(message.outcome(), message.value(),
                    {.reason = static_cast<Reason>(message.failed_reason()),
                     .errno_value = message.value(),
-                    .step = message.failed_step()});
+                    .step = message.failed_step()},
+                   message.approval());
 }
 
 Status ReadSummary(std::string_view bytes, CommandInfo& info) {
   proto::CommandSummary message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !OutcomeOf(message.outcome(), 0, {})) {
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      !OutcomeOf(message.outcome(), 0, {}, {})) {
     return Fail(Damaged("summary of a command"));
   }
   info.outcome = message.outcome();
@@ -70,6 +92,7 @@ std::string WriteSettings(const Settings& settings) {
     variable.set_value(value);
   }
   if (settings.max_lifetime) message.set_max_lifetime_ms(settings.max_lifetime->count());
+  message.set_execution(static_cast<std::uint32_t>(settings.execution));
   return message.SerializeAsString();
 }
 
@@ -78,7 +101,8 @@ Result<Settings> ReadSettings(std::string_view bytes) {
   // Every sandbox has limits, and so bytes that say which.
   if (bytes.empty() || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       message.storage() > static_cast<std::uint32_t>(plan::Storage::kBtrfs) ||
-      message.workspace_mode() > static_cast<std::uint32_t>(plan::WorkspaceMode::kReadWrite)) {
+      message.workspace_mode() > static_cast<std::uint32_t>(plan::WorkspaceMode::kReadWrite) ||
+      message.execution() > static_cast<std::uint32_t>(plan::Execution::kProgramFolders)) {
     return Fail(Damaged("description of a sandbox"));
   }
   Settings settings;
@@ -93,6 +117,7 @@ Result<Settings> ReadSettings(std::string_view bytes) {
   settings.workspace_mode = static_cast<plan::WorkspaceMode>(message.workspace_mode());
   for (const proto::Variable& variable : message.env()) settings.env.emplace_back(variable.name(), variable.value());
   if (message.max_lifetime_ms() != 0) settings.max_lifetime = std::chrono::milliseconds(message.max_lifetime_ms());
+  settings.execution = static_cast<plan::Execution>(message.execution());
   return settings;
 }
 
@@ -102,6 +127,7 @@ std::string WriteCommandSettings(const CommandSettings& settings) {
   message.set_cwd(settings.cwd);
   message.set_user(settings.user == sandbox::User::kRoot ? 1 : 0);
   message.set_caller(settings.caller);
+  if (settings.decision) WriteDecision(*settings.decision, *message.mutable_decision());
   return message.SerializeAsString();
 }
 
@@ -110,15 +136,18 @@ Result<CommandSettings> ReadCommandSettings(std::string_view bytes) {
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || message.user() > 1) {
     return Fail(Damaged("description of a command"));
   }
-  return CommandSettings{.argv = {message.argv().begin(), message.argv().end()},
-                         .cwd = message.cwd(),
-                         .user = message.user() == 1 ? sandbox::User::kRoot : sandbox::User::kAgent,
-                         .caller = message.caller()};
+  CommandSettings settings{.argv = {message.argv().begin(), message.argv().end()},
+                           .cwd = message.cwd(),
+                           .user = message.user() == 1 ? sandbox::User::kRoot : sandbox::User::kAgent,
+                           .caller = message.caller()};
+  if (message.has_decision()) settings.decision = NoteOf(message.decision());
+  return settings;
 }
 
 std::string WriteResult(const sandbox::CommandResult& result, const std::vector<hint::Hint>& hints) {
   proto::StepResult message;
   WriteOutcome(result.outcome, message);
+  if (result.decision) WriteDecision(*result.decision, *message.mutable_decision());
   message.set_duration_ns(result.duration.count());
   message.set_cpu_ns(result.cpu.count());
   message.set_has_memory_peak(result.memory_peak_bytes.has_value());
@@ -155,6 +184,7 @@ Result<StoredResult> ReadResult(std::string_view bytes) {
   if (!outcome) return Fail(Damaged("result"));
   sandbox::CommandResult& result = stored.result;
   result.outcome = *outcome;
+  if (message.has_decision()) result.decision = NoteOf(message.decision());
   result.duration = std::chrono::nanoseconds(message.duration_ns());
   result.cpu = std::chrono::nanoseconds(message.cpu_ns());
   if (message.has_memory_peak()) result.memory_peak_bytes = message.memory_peak_bytes();
@@ -222,6 +252,7 @@ SandboxInfo InfoOf(const state::SandboxRecord& record) {
                      .on_end = OnEndOf(record),
                      .idle_timeout = record.idle_timeout,
                      .max_lifetime = settings.max_lifetime,
+                     .policy = record.policy.value_or(state::PolicyName{}),
                      .created_at = record.created_at,
                      .changed_at = record.changed_at,
                      .expires_at = record.expires_at,

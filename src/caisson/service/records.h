@@ -24,6 +24,7 @@ struct Settings {
   plan::WorkspaceMode workspace_mode = plan::WorkspaceMode::kNone;
   std::vector<std::pair<std::string, std::string>> env;
   std::optional<std::chrono::milliseconds> max_lifetime;
+  plan::Execution execution = plan::Execution::kAnywhere;
 };
 std::string WriteSettings(const Settings& settings);
 Result<Settings> ReadSettings(std::string_view bytes);
@@ -33,6 +34,7 @@ struct CommandSettings {
   std::string cwd;
   sandbox::User user = sandbox::User::kAgent;
   std::string caller;
+  std::optional<sandbox::DecisionNote> decision = {};
 };
 std::string WriteCommandSettings(const CommandSettings& settings);
 Result<CommandSettings> ReadCommandSettings(std::string_view bytes);

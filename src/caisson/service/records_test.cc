@@ -19,7 +19,8 @@ Settings SomeSettings() {
           .workspace = std::string("/w\0/\n", 5),
           .workspace_mode = plan::WorkspaceMode::kReadOnly,
           .env = {{"A", "1"}, {"B", "\xff="}, {"A", ""}},
-          .max_lifetime = milliseconds(99)};
+          .max_lifetime = milliseconds(99),
+          .execution = plan::Execution::kProgramFolders};
 }
 
 void ExpectDamaged(const auto& result) {
@@ -42,6 +43,7 @@ TEST(Settings, ComeBack) {
   EXPECT_EQ(read->workspace_mode, plan::WorkspaceMode::kReadOnly);
   EXPECT_EQ(read->env, SomeSettings().env);
   EXPECT_EQ(read->max_lifetime, milliseconds(99));
+  EXPECT_EQ(read->execution, plan::Execution::kProgramFolders);
 }
 
 TEST(Settings, OfEveryKindComeBack) {
@@ -74,6 +76,21 @@ TEST(Settings, ThatAreDamagedAreNotRead) {
   EXPECT_TRUE(ReadSettings(message.SerializeAsString()));
   message.set_workspace_mode(4);
   ExpectDamaged(ReadSettings(message.SerializeAsString()));
+  message.set_workspace_mode(0);
+  message.set_execution(2);
+  ExpectDamaged(ReadSettings(message.SerializeAsString()));
+}
+
+sandbox::DecisionNote SomeDecision() {
+  return {.effect = "deny", .rule = "r\xff", .source = "policy.toml:3", .reason = "why", .alternative = "how"};
+}
+
+void ExpectSame(const sandbox::DecisionNote& read) {
+  EXPECT_EQ(read.effect, "deny");
+  EXPECT_EQ(read.rule, "r\xff");
+  EXPECT_EQ(read.source, "policy.toml:3");
+  EXPECT_EQ(read.reason, "why");
+  EXPECT_EQ(read.alternative, "how");
 }
 
 TEST(CommandSettings, ComeBack) {
@@ -88,6 +105,15 @@ TEST(CommandSettings, ComeBack) {
   }
 }
 
+TEST(CommandSettings, HoldWhatAPolicySaid) {
+  CommandSettings settings{.argv = {"ls"}, .cwd = "/", .caller = "uid 0"};
+  EXPECT_FALSE(ReadCommandSettings(WriteCommandSettings(settings))->decision);
+  settings.decision = SomeDecision();
+  const auto read = ReadCommandSettings(WriteCommandSettings(settings));
+  ASSERT_TRUE(read && read->decision);
+  ExpectSame(*read->decision);
+}
+
 TEST(CommandSettings, ThatAreDamagedAreNotRead) {
   ExpectDamaged(ReadCommandSettings("\x0a\x7f"));
   proto::CommandSettings message;
@@ -97,8 +123,9 @@ TEST(CommandSettings, ThatAreDamagedAreNotRead) {
 
 std::vector<sandbox::Outcome> EveryOutcome() {
   using Reason = sandbox::FailedToStart::Reason;
-  std::vector<sandbox::Outcome> all = {sandbox::Exited{0},  sandbox::Exited{255},   sandbox::Signaled{SIGSEGV},
-                                       sandbox::TimedOut{}, sandbox::OutOfMemory{}, sandbox::Cancelled{}};
+  std::vector<sandbox::Outcome> all = {sandbox::Exited{0},  sandbox::Exited{255},          sandbox::Signaled{SIGSEGV},
+                                       sandbox::TimedOut{}, sandbox::OutOfMemory{},        sandbox::Cancelled{},
+                                       sandbox::Denied{},   sandbox::NeedsApproval{"ap_x"}};
   for (const Reason reason : {Reason::kNotFound, Reason::kNotExecutable, Reason::kOther}) {
     all.emplace_back(sandbox::FailedToStart{.reason = reason,
                                             .errno_value = ENOENT,
@@ -122,6 +149,9 @@ void ExpectSame(const sandbox::Outcome& read, const sandbox::Outcome& written) {
     EXPECT_EQ(other.errno_value, failed->errno_value);
     EXPECT_EQ(other.step, failed->step);
   }
+  if (const auto* asked = std::get_if<sandbox::NeedsApproval>(&written)) {
+    EXPECT_EQ(std::get<sandbox::NeedsApproval>(read).id, asked->id);
+  }
 }
 
 TEST(Result, OfEveryOutcomeComesBack) {
@@ -142,11 +172,14 @@ TEST(Result, ComesBackWithAllThatWasMeasured) {
   result.duration = nanoseconds(5'000'000'001);
   result.cpu = nanoseconds(17);
   result.memory_peak_bytes = 0;
+  result.decision = SomeDecision();
   const std::vector<hint::Hint> hints = {{"a", "b", "c"}, {"d", "\xff", ""}};
   const auto read = ReadResult(WriteResult(result, hints));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->result.duration, result.duration);
   EXPECT_EQ(read->result.cpu, result.cpu);
+  ASSERT_TRUE(read->result.decision);
+  ExpectSame(*read->result.decision);
   EXPECT_EQ(read->result.memory_peak_bytes, 0U) << "known to be none";
   ASSERT_EQ(read->hints.size(), 2U);
   EXPECT_EQ(read->hints[0].code, "a");

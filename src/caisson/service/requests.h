@@ -10,11 +10,13 @@
 
 #include "caisson/base/id.h"
 #include "caisson/base/units.h"
+#include "caisson/document/document.h"
 #include "caisson/hint/hint.h"
 #include "caisson/plan/launch_plan.h"
 #include "caisson/plan/limits.h"
 #include "caisson/sandbox/command.h"
 #include "caisson/sandbox/lifecycle.h"
+#include "caisson/state/policy_record.h"
 
 namespace caisson::service {
 
@@ -24,6 +26,22 @@ using UnixMs = std::int64_t;
 
 // What becomes of a sandbox whose time is over.
 enum class OnEnd : std::uint8_t { kDelete, kKeep };
+
+// A policy as a caller gives it: a preset by its name, or a text.
+struct PolicyRequest {
+  std::optional<std::string> preset = {};  // then nothing of what follows counts
+  std::string text = {};
+  document::Format format = document::Format::kToml;
+  std::string name = {};  // what decisions call it: that of its file, at most 255 characters
+};
+
+struct PolicyInfo {
+  std::string name;
+  std::string digest;  // SHA-256 of what it says
+  enum class Origin : std::uint8_t { kText, kPreset } origin = Origin::kText;
+  document::Format format = document::Format::kToml;
+  std::string text;
+};
 
 struct CreateRequest {
   std::optional<std::string>
@@ -39,6 +57,7 @@ struct CreateRequest {
   std::optional<std::chrono::milliseconds> idle_timeout;  // with no command running and no call that does something
   std::optional<std::chrono::milliseconds> max_lifetime;  // pauses excluded
   OnEnd on_end = OnEnd::kDelete;
+  std::optional<PolicyRequest> policy;         // of what tools do in it; absent: the preset `standard`
   std::optional<std::string> idempotency_key;  // 1 to 255 visible ASCII characters
 };
 
@@ -58,6 +77,7 @@ struct SandboxInfo {
   OnEnd on_end = OnEnd::kDelete;
   std::optional<std::chrono::milliseconds> idle_timeout;
   std::optional<std::chrono::milliseconds> max_lifetime;
+  state::PolicyName policy = {};
   UnixMs created_at = 0;
   UnixMs changed_at = 0;  // of the last change of state
   std::optional<UnixMs> expires_at;
@@ -90,6 +110,16 @@ struct CommandRequest {
   sandbox::ReportChanges report_changes = sandbox::ReportChanges::kYes;
 };
 
+// A call of the tool run_command, which an agent makes: the sandbox's policy decides it, and it runs as user agent.
+struct ToolCall {
+  std::optional<std::string> command;  // a text for bash; absent: argv
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::optional<std::string> cwd;  // absolute
+  std::optional<std::chrono::milliseconds> timeout;
+  std::string stdin_bytes;  // all of its input, at most 1 MiB
+};
+
 enum class CommandState : std::uint8_t { kRunning, kEnded };
 
 // A step's result: what interfaces call the result object. The outputs hold what is kept of each stream.
@@ -117,6 +147,12 @@ struct CommandInfo {
   std::optional<std::string> outcome;  // its name, once it has ended
   std::optional<int> exit_code;
   std::optional<int> signal;
+};
+
+// What became of a call at once. One that was refused has ended already.
+struct ToolStep {
+  CommandInfo command;
+  sandbox::DecisionNote decision;
 };
 
 enum class Stream : std::uint8_t { kStdout, kStderr };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,14 @@ namespace caisson::service {
 class RunningCommand {
  public:
   // `seats`: what it takes up until it has ended.
-  RunningCommand(std::string id, std::uint64_t step, sandbox::CommandSpec spec, std::vector<CommandSeats::Seat> seats)
-      : id_(std::move(id)), step_(step), spec_(std::move(spec)), seats_(std::move(seats)) {}
+  // `decision`: that of a policy, for its result.
+  RunningCommand(std::string id, std::uint64_t step, sandbox::CommandSpec spec, std::vector<CommandSeats::Seat> seats,
+                 std::optional<sandbox::DecisionNote> decision = {})
+      : id_(std::move(id)),
+        step_(step),
+        spec_(std::move(spec)),
+        decision_(std::move(decision)),
+        seats_(std::move(seats)) {}
 
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
@@ -27,6 +34,7 @@ class RunningCommand {
   const std::string& id() const { return id_; }
   std::uint64_t step() const { return step_; }
   const sandbox::CommandSpec& spec() const { return spec_; }
+  const std::optional<sandbox::DecisionNote>& decision() const { return decision_; }
 
   // Set once, after it was started. nullptr before, and of one that did not start.
   void Set(std::unique_ptr<sandbox::SpooledCommand> command);
@@ -53,6 +61,7 @@ class RunningCommand {
   std::string id_;
   std::uint64_t step_;
   sandbox::CommandSpec spec_;
+  std::optional<sandbox::DecisionNote> decision_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool ended_ = false;

@@ -43,6 +43,7 @@ SandboxOwner::SandboxOwner(Node& node, Description description, std::unique_ptr<
       description_(std::move(description)),
       box_(std::move(box)),
       state_(description_.state),
+      gate_(node.database, description_.settings.image == "host" ? &node.host_programs : nullptr, description_.id),
       seats_(node.limits.commands_of_a_sandbox),
       last_active_(Clock::now()),
       running_since_(Clock::now()) {}
@@ -83,15 +84,20 @@ Status SandboxOwner::ChangeState(Lifecycle to, const std::string& reason, const 
   return {};
 }
 
-sandbox::CommandSpec SandboxOwner::SpecOf(const CommandRequest& request) const {
+sandbox::CommandSpec SandboxOwner::BareSpec(std::optional<milliseconds> timeout) const {
   sandbox::CommandSpec spec;
-  spec.argv = request.argv;
   spec.env = description_.settings.env;
+  spec.timeout = timeout.value_or(description_.settings.command_timeout);
+  spec.kept_output = kKeptOutput;
+  return spec;
+}
+
+sandbox::CommandSpec SandboxOwner::SpecOf(const CommandRequest& request) const {
+  sandbox::CommandSpec spec = BareSpec(request.timeout);
+  spec.argv = request.argv;
   spec.env.insert(spec.env.end(), request.env.begin(), request.env.end());
   if (request.cwd) spec.cwd = *request.cwd;
   spec.user = request.user;
-  spec.timeout = request.timeout.value_or(description_.settings.command_timeout);
-  spec.kept_output = kKeptOutput;
   spec.report_changes = request.report_changes;
   return spec;
 }
@@ -117,34 +123,44 @@ Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const Comma
   CAISSON_TRY(auto seats, AdmitCommand());
   const sandbox::CommandSpec spec = SpecOf(request);
   CAISSON_CHECK_OK(sandbox::Sandbox::Check(spec));
-  const UnixMs at = Now();
+  CAISSON_TRY(const Step step, TakeStep(caller, spec, {}, std::move(seats)));
+  StartStep(step,
+            request.input == CommandRequest::Input::kOpen ? sandbox::Sandbox::Input::kOpen
+                                                          : sandbox::Sandbox::Input::kOnlyFirst,
+            request.stdin_bytes);
+  // Only now: the command runs meanwhile.
+  ForgetEnded();
+  return InfoOf(step.record);
+}
+
+Result<SandboxOwner::Step> SandboxOwner::TakeStep(const Caller& caller, const sandbox::CommandSpec& spec,
+                                                  std::optional<sandbox::DecisionNote> decision,
+                                                  std::vector<CommandSeats::Seat> seats) {
   state::CommandRecord record{.id = NewCommandId(), .sandbox = id(), .state = state::CommandState::kRunning};
-  record.spec = WriteCommandSettings({.argv = spec.argv, .cwd = spec.cwd, .user = spec.user, .caller = caller.name});
-  record.started_at = at;
+  record.spec = WriteCommandSettings(
+      {.argv = spec.argv, .cwd = spec.cwd, .user = spec.user, .caller = caller.name, .decision = decision});
+  record.started_at = Now();
   record.timeout = spec.timeout;
   CAISSON_TRY(record.step, node_.database.InsertCommand(record, NameOf(Lifecycle::kRunning)));
-  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec, std::move(seats));
-  {
-    const std::lock_guard commands(commands_mutex_);
-    commands_.emplace(record.id, command);
-  }
-  auto started = box_->StartSpooled(spec, record.id,
-                                    request.input == CommandRequest::Input::kOpen ? sandbox::Sandbox::Input::kOpen
-                                                                                  : sandbox::Sandbox::Input::kOnlyFirst,
-                                    request.stdin_bytes, OnEndOf(*command));
+  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec, std::move(seats), std::move(decision));
+  const std::lock_guard commands(commands_mutex_);
+  commands_.emplace(record.id, command);
+  return Step{.record = std::move(record), .command = std::move(command)};
+}
+
+void SandboxOwner::StartStep(const Step& step, sandbox::Sandbox::Input input, std::string_view stdin_bytes) {
+  RunningCommand& command = *step.command;
+  auto started = box_->StartSpooled(command.spec(), command.id(), input, stdin_bytes, OnEndOf(command));
   if (!started) {
     sandbox::CommandResult result;
     result.outcome =
         sandbox::FailedToStart{.errno_value = started.error().errno_value(), .step = started.error().message()};
-    Record(*command, std::move(result));
+    Record(command, std::move(result));
   } else if (started->failed) {
-    Record(*command, *std::move(started->failed));
+    Record(command, *std::move(started->failed));
   } else {
-    command->Set(std::move(started->command));
+    command.Set(std::move(started->command));
   }
-  // Only now: the command runs meanwhile.
-  ForgetEnded();
-  return InfoOf(record);
 }
 
 // Called in the command's own thread, which waits until the result is recorded: until then nobody hears of the end, and
@@ -160,6 +176,7 @@ sandbox::OnCommandEnd SandboxOwner::OnEndOf(RunningCommand& command) {
 // commands may run.
 void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult> result) {
   sandbox::CommandResult ended = result ? *std::move(result) : LostResult();
+  ended.decision = command.decision();
   const std::vector<hint::Hint> hints = hint::FindHints({.command = command.spec(),
                                                          .result = ended,
                                                          .limits = description_.settings.limits,
@@ -194,11 +211,16 @@ bool SandboxOwner::RecordResults() {
 std::shared_ptr<RunningCommand> SandboxOwner::Adopt(const state::CommandRecord& record) {
   sandbox::CommandSpec spec;
   spec.timeout = record.timeout;
-  if (auto settings = ReadCommandSettings(record.spec)) spec.argv = settings->argv;
+  std::optional<sandbox::DecisionNote> decision;
+  if (auto settings = ReadCommandSettings(record.spec)) {
+    spec.argv = std::move(settings->argv);
+    decision = std::move(settings->decision);
+  }
   std::vector<CommandSeats::Seat> seats;
   seats.push_back(seats_.TakeAnyway());
   seats.push_back(node_.commands.TakeAnyway());
-  auto command = std::make_shared<RunningCommand>(record.id, record.step, std::move(spec), std::move(seats));
+  auto command =
+      std::make_shared<RunningCommand>(record.id, record.step, std::move(spec), std::move(seats), std::move(decision));
   const std::lock_guard commands(commands_mutex_);
   return commands_.emplace(record.id, std::move(command)).first->second;
 }

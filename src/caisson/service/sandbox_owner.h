@@ -16,8 +16,10 @@
 #include "caisson/sandbox/files.h"
 #include "caisson/sandbox/sandbox.h"
 #include "caisson/service/node.h"
+#include "caisson/service/own_gate.h"
 #include "caisson/service/records.h"
 #include "caisson/service/running_command.h"
+#include "caisson/service/sandbox_policy.h"
 
 namespace caisson::service {
 
@@ -51,6 +53,11 @@ class SandboxOwner {
   Status TakeCommands(const std::vector<state::CommandRecord>& not_ended);
 
   Result<CommandInfo> StartCommand(const Caller& caller, const CommandRequest& request);
+  // A call of the tool run_command, as the sandbox's policy decides.
+  Result<ToolStep> RunTool(const Caller& caller, const ToolCall& call);
+  // Between two steps: those that come follow it.
+  Status SetPolicy(const Caller& caller, const CheckedPolicy& policy);
+
   // nullptr when it is not running any more, or never was.
   std::shared_ptr<RunningCommand> FindCommand(std::string_view id) const;
   std::uint32_t CountCommands() const { return seats_.taken(); }
@@ -119,8 +126,18 @@ class SandboxOwner {
   bool IsOver() const;
   // With life_ held.
   Status EndHeld(sandbox::Lifecycle to, const std::string& reason, const std::string& caller);
+  // What a command is that says nothing of itself.
+  sandbox::CommandSpec BareSpec(std::optional<std::chrono::milliseconds> timeout) const;
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
   Result<std::vector<CommandSeats::Seat>> AdmitCommand();
+  // A step that has its number and its place among the commands, with life_ shared.
+  struct Step {
+    state::CommandRecord record;
+    std::shared_ptr<RunningCommand> command;
+  };
+  Result<Step> TakeStep(const Caller& caller, const sandbox::CommandSpec& spec,
+                        std::optional<sandbox::DecisionNote> decision, std::vector<CommandSeats::Seat> seats);
+  void StartStep(const Step& step, sandbox::Sandbox::Input input, std::string_view stdin_bytes);
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
   std::shared_ptr<RunningCommand> Adopt(const state::CommandRecord& record);
   sandbox::OnCommandEnd OnEndOf(RunningCommand& command);
@@ -148,6 +165,7 @@ class SandboxOwner {
   std::atomic<bool> lets_run_ = false;  // of an intermediate state: every process goes on
   std::shared_timed_mutex life_;        // shared: something is done in it; exclusive: its state changes
 
+  OwnGate gate_;
   CommandSeats seats_;
   mutable std::mutex commands_mutex_;
   std::map<std::string, std::shared_ptr<RunningCommand>, std::less<>> commands_;

@@ -66,8 +66,10 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  // Blocks until it runs. Errors: kAlreadyExists (the name), kResourceExhausted with the detail `retry_after_ms` when
-  // the node has no room, kConflict (an idempotency key used for something else, or whose request still runs).
+  // Blocks until it runs. The policy is judged before anything is made: kInvalidArgument with the place of its mistake,
+  // kUnsupported for what this kernel cannot hold. Errors: also kAlreadyExists (the name), kResourceExhausted with the
+  // detail `retry_after_ms` when the node has no room, kConflict (an idempotency key used for something else, or whose
+  // request still runs).
   virtual Result<SandboxInfo> Create(const Caller& caller, const CreateRequest& request) = 0;
   virtual Result<SandboxInfo> Get(const Caller& caller, std::string_view sandbox) = 0;
   virtual Result<Page<SandboxInfo>> List(const Caller& caller, const ListRequest& request) = 0;
@@ -81,9 +83,20 @@ class Service {
   // In every state, and again. kNotFound only for what never was, or is forgotten.
   virtual Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) = 0;
 
+  virtual Result<PolicyInfo> GetPolicy(const Caller& caller, std::string_view sandbox) = 0;
+  // Of one that lives, or is stopped. Tools that are called from now on follow it; what runs goes on as it was let run.
+  // Errors: kInvalidArgument and kUnsupported as of Create; kConflict when the sandbox was made so that the policy
+  // cannot be held in it.
+  virtual Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox,
+                                       const PolicyRequest& request) = 0;
+
   // Starts one and returns when its program runs or could not be started, which is an outcome.
   virtual Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
                                            const CommandRequest& request) = 0;
+  // The same for an agent's tool. A call that the policy refuses takes a step too, and is recorded as a command that
+  // has ended: outcome denied or needs_approval. Errors: also kUnsupported (the image has no bash, for a text; the
+  // kernel cannot hold a program to the policy).
+  virtual Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const ToolCall& call) = 0;
   virtual Result<CommandInfo> GetCommand(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
   virtual Result<std::vector<CommandInfo>> ListCommands(const Caller& caller, std::string_view sandbox) = 0;
   // The result of a command that has ended; kConflict while it runs.

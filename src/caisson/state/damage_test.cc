@@ -246,7 +246,7 @@ TEST(Access, WithoutTheRightToWriteTheErrorSaysSo) {
 TEST(Space, TheLimitOfTheFileHoldsAndLeavesTheDatabaseUsable) {
   const DataFolder folder;
   DatabaseOptions options;
-  options.connection.size_limit = KiB(400);
+  options.connection.size_limit = KiB(450);
   const auto database = folder.Open(options);
   const SandboxId kept = AddSandbox(*database);
   SandboxRecord large = SomeSandbox();

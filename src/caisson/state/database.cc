@@ -7,12 +7,13 @@
 namespace caisson::state {
 
 Database::Database(std::unique_ptr<Connection> connection, SandboxTable sandboxes, CommandTable commands,
-                   EventTable events, IdempotencyTable keys)
+                   EventTable events, IdempotencyTable keys, PolicyTable policies)
     : connection_(std::move(connection)),
       sandboxes_(std::move(sandboxes)),
       commands_(std::move(commands)),
       events_(std::move(events)),
-      keys_(std::move(keys)) {}
+      keys_(std::move(keys)),
+      policies_(std::move(policies)) {}
 
 Result<std::unique_ptr<Database>> Database::Open(const os::Fd& folder, const DatabaseOptions& options) {
   CAISSON_TRY(auto connection, Connection::Open(folder, options.connection));
@@ -27,8 +28,9 @@ Result<std::unique_ptr<Database>> Database::Open(const os::Fd& folder, const Dat
   CAISSON_TRY(auto commands, CommandTable::Prepare(*connection));
   CAISSON_TRY(auto events, EventTable::Prepare(*connection, options.keep_events));
   CAISSON_TRY(auto keys, IdempotencyTable::Prepare(*connection));
+  CAISSON_TRY(auto policies, PolicyTable::Prepare(*connection));
   return std::unique_ptr<Database>(new Database(std::move(connection), std::move(sandboxes), std::move(commands),
-                                                std::move(events), std::move(keys)));
+                                                std::move(events), std::move(keys), std::move(policies)));
 }
 
 template <typename Work>
@@ -41,10 +43,11 @@ auto Database::Write(Work work) -> decltype(work()) {
 }
 
 Result<std::uint64_t> Database::InsertSandbox(const SandboxRecord& record, const std::optional<IdempotencyRecord>& key,
-                                              const EventRecord& event) {
+                                              const EventRecord& event, const std::optional<PolicyRecord>& policy) {
   return Write([&]() -> Result<std::uint64_t> {
     if (key) CAISSON_CHECK_OK(keys_.Insert(*key));
     CAISSON_CHECK_OK(sandboxes_.Insert(record));
+    if (policy) CAISSON_CHECK_OK(policies_.Set(record.id, *policy));
     return events_.Append(event);
   });
 }
@@ -89,6 +92,35 @@ Result<std::map<std::string, std::uint64_t>> Database::CountSandboxes() {
 
 Result<std::uint64_t> Database::ForgetDeletedSandboxes(const Retention& retention) {
   return Write([&] { return sandboxes_.ForgetDeleted(retention); });
+}
+
+Result<std::uint64_t> Database::SetPolicy(const SandboxId& id, const PolicyRecord& policy, const EventRecord& event) {
+  return Write([&]() -> Result<std::uint64_t> {
+    CAISSON_CHECK_OK(policies_.Set(id, policy));
+    return events_.Append(event);
+  });
+}
+
+Result<std::uint64_t> Database::GivePolicyToAllWithout(const PolicyRecord& policy) {
+  return Write([&] { return policies_.GiveToAllWithout(policy); });
+}
+
+Result<std::optional<PolicyRecord>> Database::GetPolicy(const SandboxId& id) {
+  const std::lock_guard lock(mutex_);
+  return policies_.Get(id);
+}
+
+Result<std::uint64_t> Database::RuleUses(const SandboxId& id, std::string_view digest, std::string_view rule) {
+  const std::lock_guard lock(mutex_);
+  return policies_.Used(id, digest, rule);
+}
+
+Result<bool> Database::TakeRuleUses(const SandboxId& id, std::string_view digest, const std::vector<UseClaim>& claims) {
+  const std::lock_guard lock(mutex_);
+  CAISSON_TRY(Transaction transaction, Transaction::Begin(*connection_));
+  CAISSON_TRY(const bool taken, policies_.Take(id, digest, claims));
+  if (taken) CAISSON_CHECK_OK(transaction.Commit());
+  return taken;
 }
 
 Status Database::ShortenLog() {

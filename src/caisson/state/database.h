@@ -21,6 +21,8 @@
 #include "caisson/state/event_table.h"
 #include "caisson/state/idempotency_record.h"
 #include "caisson/state/idempotency_table.h"
+#include "caisson/state/policy_record.h"
+#include "caisson/state/policy_table.h"
 #include "caisson/state/retention.h"
 #include "caisson/state/sandbox_record.h"
 #include "caisson/state/sandbox_table.h"
@@ -46,10 +48,11 @@ class Database {
 
   // ---- sandboxes
 
-  // Errors: kAlreadyExists (the id; the name of one that is not deleted, with the detail `sandbox`); kConflict (the
-  // caller has used the key, with the detail `sandbox`). The number of the event.
+  // With its policy, whatever `record.policy` says. Errors: kAlreadyExists (the id; the name of one that is not
+  // deleted, with the detail `sandbox`); kConflict (the caller has used the key, with the detail `sandbox`). The number
+  // of the event.
   Result<std::uint64_t> InsertSandbox(const SandboxRecord& record, const std::optional<IdempotencyRecord>& key,
-                                      const EventRecord& event);
+                                      const EventRecord& event, const std::optional<PolicyRecord>& policy = {});
   // Errors: kNotFound.
   Result<SandboxRecord> GetSandbox(const SandboxId& id);
   // The one of that name which is not deleted.
@@ -68,6 +71,18 @@ class Database {
   Result<std::map<std::string, std::uint64_t>> CountSandboxes();
   // How many deleted ones were forgotten, with their commands.
   Result<std::uint64_t> ForgetDeletedSandboxes(const Retention& retention);
+
+  // ---- policies of sandboxes, and the uses of their rules; forgotten with the sandbox
+
+  // Errors: kNotFound. The number of the event.
+  Result<std::uint64_t> SetPolicy(const SandboxId& id, const PolicyRecord& policy, const EventRecord& event);
+  // For sandboxes that were made before there were policies. How many were given it.
+  Result<std::uint64_t> GivePolicyToAllWithout(const PolicyRecord& policy);
+  Result<std::optional<PolicyRecord>> GetPolicy(const SandboxId& id);
+  // How often the rule was used under the policy of this digest, whichever the sandbox has now.
+  Result<std::uint64_t> RuleUses(const SandboxId& id, std::string_view digest, std::string_view rule);
+  // Counts the uses of every claim, or of none: false when a rule has fewer left.
+  Result<bool> TakeRuleUses(const SandboxId& id, std::string_view digest, const std::vector<UseClaim>& claims);
 
   // As Connection::ShortenLog.
   Status ShortenLog();
@@ -111,7 +126,7 @@ class Database {
 
  private:
   Database(std::unique_ptr<Connection> connection, SandboxTable sandboxes, CommandTable commands, EventTable events,
-           IdempotencyTable keys);
+           IdempotencyTable keys, PolicyTable policies);
   template <typename Work>
   auto Write(Work work) -> decltype(work());
 
@@ -121,6 +136,7 @@ class Database {
   CommandTable commands_;
   EventTable events_;
   IdempotencyTable keys_;
+  PolicyTable policies_;
 };
 
 }  // namespace caisson::state

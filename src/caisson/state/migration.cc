@@ -117,8 +117,27 @@ constexpr const char* kKeysOfSandboxes = R"sql(
 CREATE INDEX idempotency_keys_by_sandbox ON idempotency_keys (sandbox);
 )sql";
 
-constexpr std::array<Migration, 7> kAll = {
-    {{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}, {kSpools}, {kKeysOfSandboxes}}};
+// The policy of a sandbox can change, and its text is long: a list reads what stands before it. Uses outlive a change
+// of the policy: back under an older one, what was used of it counts.
+constexpr const char* kPolicies = R"sql(
+CREATE TABLE sandbox_policies (
+  sandbox TEXT PRIMARY KEY NOT NULL REFERENCES sandboxes (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  format TEXT NOT NULL CHECK (format IN ('toml', 'json', 'preset')),
+  text BLOB NOT NULL
+) STRICT;
+CREATE TABLE rule_uses (
+  sandbox TEXT NOT NULL REFERENCES sandboxes (id) ON DELETE CASCADE,
+  policy TEXT NOT NULL,
+  rule TEXT NOT NULL,
+  used INTEGER NOT NULL CHECK (used > 0),
+  PRIMARY KEY (sandbox, policy, rule)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 8> kAll = {
+    {{kSandboxes}, {kCommands}, {kEvents}, {kIdempotency}, {kLifetimes}, {kSpools}, {kKeysOfSandboxes}, {kPolicies}}};
 
 }  // namespace
 

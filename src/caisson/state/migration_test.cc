@@ -18,7 +18,7 @@ std::unique_ptr<Connection> Connect(const DataFolder& folder) {
 constexpr const char* kSandboxId = "sb_aaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 // Rows as a program of each version wrote them: what version N + 1 of the tables finds.
-constexpr std::array<const char*, 7> kRowsOfVersion = {
+constexpr std::array<const char*, 8> kRowsOfVersion = {
     R"sql(
       INSERT INTO sandboxes (id, name, state, reason, created_at, changed_at, idle_timeout_ms, used_lifetime_ms,
                              last_active_at, last_step, launcher, on_end)
@@ -48,6 +48,10 @@ constexpr std::array<const char*, 7> kRowsOfVersion = {
     R"sql(
       INSERT INTO idempotency_keys (caller, key, request_sha256, sandbox, created_at)
         VALUES ('uid 0', 'second', zeroblob(32), 'sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 10))sql",
+    R"sql(
+      INSERT INTO sandbox_policies (sandbox, name, digest, format, text)
+        VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'minimal', 'ab', 'preset', x'04');
+      INSERT INTO rule_uses (sandbox, policy, rule, used) VALUES ('sb_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'ab', 'once', 3))sql",
 };
 
 TEST(Migration, EveryVersionHasRowsHere) { EXPECT_EQ(kRowsOfVersion.size(), AllMigrations().size()); }
@@ -80,6 +84,8 @@ TEST_P(OlderDatabase, KeepsWhatItHeld) {
     EXPECT_EQ((*sandbox)->spec, "\x01");
     EXPECT_EQ((*sandbox)->idle_timeout, std::chrono::seconds(1));
     EXPECT_EQ((*sandbox)->running_since.has_value(), version >= 5);
+    EXPECT_EQ((*sandbox)->policy.has_value(), version >= 8);
+    EXPECT_EQ(*database->RuleUses((*sandbox)->id, "ab", "once"), version >= 8 ? 3U : 0U);
     const auto step = database->InsertCommand(SomeCommand((*sandbox)->id, "cm_new"), "running");
     ASSERT_TRUE(step) << Words(step.error());
     EXPECT_EQ(*step, version >= 2 ? 2U : 1U);

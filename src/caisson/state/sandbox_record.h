@@ -9,6 +9,7 @@
 
 #include "caisson/base/id.h"
 #include "caisson/state/page.h"
+#include "caisson/state/policy_record.h"
 #include "caisson/state/unix_ms.h"
 
 namespace caisson::state {
@@ -32,9 +33,10 @@ struct SandboxRecord {
   // On CLOCK_MONOTONIC of the boot that it lives in; absent: its clock stands.
   std::optional<std::chrono::milliseconds> running_since = {};
   UnixMs last_active_at = 0;
-  std::uint64_t last_step = 0;  // given to its newest command; 0: it had none
-  std::string launcher = {};    // opaque: how to find the process that holds it again
-  std::string on_end = {};      // what becomes of it when its time is over, as the caller put it
+  std::uint64_t last_step = 0;            // given to its newest command; 0: it had none
+  std::string launcher = {};              // opaque: how to find the process that holds it again
+  std::string on_end = {};                // what becomes of it when its time is over, as the caller put it
+  std::optional<PolicyName> policy = {};  // read only; absent: it was made before sandboxes had any
 };
 
 // What changes in a sandbox's record beside its state. What is absent stays as it is.

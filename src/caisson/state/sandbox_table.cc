@@ -12,7 +12,9 @@ namespace {
 constexpr const char* kColumns =
     "SELECT id, name, state, reason, (SELECT spec FROM sandbox_specs WHERE sandbox = id), created_at, changed_at, "
     "deadline_at, expires_at, idle_timeout_ms, "
-    "used_lifetime_ms, last_active_at, last_step, launcher, on_end, running_since_ms FROM sandboxes ";
+    "used_lifetime_ms, last_active_at, last_step, launcher, on_end, running_since_ms, "
+    "(SELECT name FROM sandbox_policies WHERE sandbox = id), "
+    "(SELECT digest FROM sandbox_policies WHERE sandbox = id) FROM sandboxes ";
 
 // The place of every label of the longest filter: an unused one is NULL. One statement serves every filter.
 std::string ListStatement(const char* which_states) {
@@ -124,9 +126,12 @@ Result<SandboxRecord> SandboxTable::ReadRow(const Query& row) {
   auto parsed = SandboxId::Parse(id);
   if (!parsed) return Fail(Error(Code::kInternal, "the database holds a sandbox that has no id: " + Quoted(id)));
   SandboxRecord record{.id = std::move(*parsed)};
+  std::optional<std::string> policy;
+  std::optional<std::string> digest;
   row.Read(id, record.name, record.state, record.reason, record.spec, record.created_at, record.changed_at,
            record.deadline_at, record.expires_at, record.idle_timeout, record.used_lifetime, record.last_active_at,
-           record.last_step, record.launcher, record.on_end, record.running_since);
+           record.last_step, record.launcher, record.on_end, record.running_since, policy, digest);
+  if (policy && digest) record.policy = PolicyName{*std::move(policy), *std::move(digest)};
   Query labels(get_labels_, id);
   while (true) {
     CAISSON_TRY(const bool found, labels.Next());

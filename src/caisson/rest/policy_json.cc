@@ -1,0 +1,34 @@
+#include "caisson/document/document.h"
+#include "caisson/rest/object_reader.h"
+#include "caisson/rest/requests_json.h"
+
+namespace caisson::rest {
+namespace {
+
+constexpr std::size_t kLongestName = 255;
+
+}  // namespace
+
+service::PolicyRequest ReadPolicyFields(ObjectReader& reader) {
+  service::PolicyRequest request;
+  request.preset = reader.Text("preset", kLongestName);
+  const auto text = reader.Text("text", document::kMostBytes);
+  const auto format = reader.Choice("format", {"toml", "json"});
+  const auto name = reader.Text("name", kLongestName);
+  if (request.preset && (text || format || name)) {
+    reader.Refuse("preset", "must stand alone: a preset has a text, a format and a name of its own");
+  }
+  if (!request.preset && !text) reader.Refuse("text", "must be given, or else \"preset\"");
+  if (text) request.text = *text;
+  if (format && *format == 1) request.format = document::Format::kJson;
+  request.name = name.value_or(request.format == document::Format::kJson ? "policy.json" : "policy.toml");
+  return request;
+}
+
+Result<service::PolicyRequest> ReadPolicy(std::string_view body) {
+  service::PolicyRequest request;
+  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) { request = ReadPolicyFields(reader); }));
+  return request;
+}
+
+}  // namespace caisson::rest

@@ -1,0 +1,84 @@
+// The part of SandboxOwner that follows the sandbox's policy.
+
+#include <utility>
+
+#include "caisson/service/sandbox_owner.h"
+
+namespace caisson::service {
+namespace {
+
+using std::chrono::seconds;
+
+// Longer than anything that holds the sandbox without waiting for a program of it.
+constexpr seconds kStepPatience{15};
+
+// What it would be started as, to be looked over before the policy is asked: what a rule gives once must not be given
+// to a call that cannot run.
+sandbox::CommandSpec DraftOf(const ToolCall& call, sandbox::CommandSpec spec) {
+  spec.argv = call.command ? std::vector<std::string>{"bash", "-p", "-c", *call.command} : call.argv;
+  spec.env.insert(spec.env.end(), call.env.begin(), call.env.end());
+  if (call.cwd) spec.cwd = *call.cwd;
+  return spec;
+}
+
+Status Check(const ToolCall& call, const sandbox::CommandSpec& draft) {
+  if (!draft.cwd.starts_with('/')) {
+    return Fail(Error(Code::kInvalidArgument, "the folder a command starts in is not absolute")
+                    .Remedy("write it from the root, for example /home/agent/workspace"));
+  }
+  if (call.command.has_value() != call.argv.empty()) {
+    return Fail(Error(Code::kInvalidArgument, "a call of run_command has either a command or an argv")
+                    .Because(call.command ? "it has both" : "it has neither")
+                    .Remedy("give a text for bash as command, or a program and its arguments as argv"));
+  }
+  return sandbox::Sandbox::Check(draft);
+}
+
+sandbox::Outcome RefusalOf(const policy::Decision& decision, sandbox::DecisionNote& note) {
+  if (decision.effect == policy::Effect::kDeny) return sandbox::Denied{};
+  note.reason += (note.reason.empty() ? "" : "; ") + std::string("nobody can approve it yet");
+  return sandbox::NeedsApproval{.id = "ap_" + SandboxId::Random().text().substr(3)};
+}
+
+}  // namespace
+
+Result<ToolStep> SandboxOwner::RunTool(const Caller& caller, const ToolCall& call) {
+  const sandbox::CommandSpec bare = BareSpec(call.timeout);
+  const sandbox::CommandSpec draft = DraftOf(call, bare);
+  CAISSON_CHECK_OK(Check(call, draft));
+  CAISSON_TRY(const std::shared_lock lock, Enter());
+  const ActivityMark mark(*this);
+  CAISSON_TRY(auto seats, AdmitCommand());
+  CAISSON_TRY(guard::Gate* const gate, gate_.Get());
+  auto admission = gate->Admit({.text = call.command, .argv = call.argv, .env = call.env, .cwd = draft.cwd}, bare,
+                               *box_, node_.time_of_day());
+  if (!admission) return Fail(is_ending_ ? AsItEnds() : std::move(admission).error());
+  sandbox::DecisionNote note = guard::NoteOf(admission->decision);
+  std::optional<sandbox::Outcome> refused;
+  if (!admission->spec) refused = RefusalOf(admission->decision, note);
+  CAISSON_TRY(const Step step, TakeStep(caller, admission->spec ? *admission->spec : draft, note, std::move(seats)));
+  CAISSON_TRY(CommandInfo info, InfoOf(step.record));
+  if (refused) {
+    info.state = CommandState::kEnded;
+    info.outcome = std::string(sandbox::OutcomeName(*refused));
+    sandbox::CommandResult result;
+    result.outcome = *std::move(refused);
+    Record(*step.command, std::move(result));
+  } else {
+    StartStep(step, sandbox::Sandbox::Input::kOnlyFirst, call.stdin_bytes);
+  }
+  ForgetEnded();
+  return ToolStep{.command = std::move(info), .decision = std::move(note)};
+}
+
+Status SandboxOwner::SetPolicy(const Caller& caller, const CheckedPolicy& policy) {
+  const std::unique_lock lock(life_, kStepPatience);
+  if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
+  if (is_ending_ || is_gone_) return Fail(AsItEnds());
+  CAISSON_CHECK_OK(CheckExecution(description_.settings.execution, policy.policy));
+  CAISSON_CHECK_OK(RecordPolicy(node_, id(), policy.record, caller.name));
+  gate_.Forget();
+  return {};
+}
+
+}  // namespace caisson::service
