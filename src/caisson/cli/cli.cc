@@ -49,6 +49,8 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
       return CreateCommand(*line, environment);
     case CommandId::kExec:
       return ExecCommand(*line, environment);
+    case CommandId::kTool:
+      return ToolCommand(*line, environment);
     case CommandId::kList:
       return ListCommand(*line, environment);
     case CommandId::kInspect:
@@ -69,6 +71,10 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
       return DiffCommand(*line, environment);
     case CommandId::kServe:
       return ServeCommand(*line);
+    case CommandId::kTemplate:
+      return TemplateCommand(*line);
+    case CommandId::kPolicy:
+      return PolicyCommand(*line);
     case CommandId::kDf:
       return DfCommand(*line);
     case CommandId::kPrune:

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "caisson/base/nearest_name.h"
 #include "caisson/base/utf8.h"
-#include "caisson/wire/suggest.h"
 
 namespace caisson::cli {
 namespace {
@@ -14,7 +14,7 @@ using Arguments = std::vector<std::string>;
 
 // The error about `given`, with the nearest of the known names when there is one.
 Error Unknown(const std::string& kind, const std::string& given, const Arguments& known, const std::string& see) {
-  const std::optional<std::string> nearest = wire::NearestName(given, known);
+  const std::optional<std::string> nearest = NearestName(given, known);
   Error error = Error(Code::kInvalidArgument, "unknown " + kind + " " + Quoted(given));
   if (!nearest) return std::move(error).Because("no known one is like it").Remedy("see `" + see + "`");
   return std::move(error)
@@ -88,10 +88,15 @@ OperandCount CountOf(Operands operands) {
     case Operands::kIds:
       return {1, std::numeric_limits<std::size_t>::max()};
     case Operands::kIdAndMaybeCommand:
+    case Operands::kVerbAndMaybeFile:
       return {1, 2};
+    case Operands::kVerbAndMore:
+      return {1, std::numeric_limits<std::size_t>::max()};
     case Operands::kIdAndCommand:
     case Operands::kTwoPaths:
       return {2, 2};
+    case Operands::kIdToolAndMaybeInput:
+      return {2, 3};
   }
   return {};
 }
@@ -105,6 +110,16 @@ Error Lacking(CommandId command, std::size_t given) {
     return Error(Code::kInvalidArgument, name + " needs a source and a destination")
         .Because(none)
         .Remedy("see `" + HelpOf(command) + "`");
+  }
+  if (info.operands == Operands::kVerbAndMaybeFile || info.operands == Operands::kVerbAndMore) {
+    return Error(Code::kInvalidArgument, name + " needs to be told what to do")
+        .Because(none)
+        .Remedy("write: caisson " + std::string(info.usage));
+  }
+  if (info.operands == Operands::kIdToolAndMaybeInput) {
+    return Error(Code::kInvalidArgument, name + " needs the id of a sandbox and the name of a tool")
+        .Because(none)
+        .Remedy("write: caisson " + std::string(info.usage));
   }
   if (given > 0) {
     return Error(Code::kInvalidArgument, name + " needs the id of a command")
@@ -199,6 +214,10 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments, const Environme
   CAISSON_TRY(Arguments rest, ParseOptions(Arguments(begin, separator), line));
   if (line.Has(Option::kHelp)) return line;
   CAISSON_CHECK_OK(TakePositionals(std::move(rest), line));
+  if (line.program && command->operands == Operands::kVerbAndMore) {
+    line.operands.insert(line.operands.end(), line.program->begin(), line.program->end());
+    line.program.reset();
+  }
   if (line.program && command->program == Program::kNone) return Fail(Unexpected(line.command, "--", true));
   AddEnvironment(environment, line);
   return line;

@@ -12,6 +12,8 @@ int RunCommand(const CommandLine& line);
 // exec and attach.
 int CreateCommand(const CommandLine& line, const Environment& environment);
 int ExecCommand(const CommandLine& line, const Environment& environment);
+// Prints a step's result, and returns 0 whatever became of it; 2 for a wrong input, 3 when there is none.
+int ToolCommand(const CommandLine& line, const Environment& environment);
 int ListCommand(const CommandLine& line, const Environment& environment);
 int InspectCommand(const CommandLine& line, const Environment& environment);
 int LogsCommand(const CommandLine& line, const Environment& environment);
@@ -20,6 +22,11 @@ int ChangeStateCommand(const CommandLine& line, const Environment& environment);
 int CopyCommand(const CommandLine& line, const Environment& environment);
 // Becomes the program caisson-daemon; returns only when that fails.
 int ServeCommand(const CommandLine& line);
+// Explains a template: 1 when it has a mistake, 2 when it was told something unknown, 3 when it cannot be read.
+int TemplateCommand(const CommandLine& line);
+// Checks, explains, shows or tries a policy: 1 for a policy with a mistake, a call that is not allowed, or a command
+// that is decided otherwise than expected.
+int PolicyCommand(const CommandLine& line);
 // Of sandboxes that stay, when a daemon runs, and of those that were kept.
 int DiffCommand(const CommandLine& line, const Environment& environment);
 int DeleteCommand(const CommandLine& line, const Environment& environment);

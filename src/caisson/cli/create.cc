@@ -1,18 +1,25 @@
 #include <vector>
 
 #include "caisson/base/utf8.h"
+#include "caisson/cli/agent_policy.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/create_request.h"
 #include "caisson/cli/deposit.h"
 #include "caisson/cli/error_output.h"
 #include "caisson/cli/node.h"
 #include "caisson/cli/reply_json.h"
+#include "caisson/cli/template_values.h"
 
 namespace caisson::cli {
 namespace {
 
 Result<client::SandboxView> Create(const CommandLine& line, const Environment& environment) {
-  CAISSON_TRY(CreateOptions options, ReadCreateOptions(line));
+  CAISSON_TRY(const EffectiveValues values, UsableValues(line));
+  CAISSON_TRY(CreateOptions options, ReadCreateOptions(values.line));
+  CAISSON_TRY(options.request.policy, AgentPolicy(line, values));
+  if (!line.Has(Option::kJson)) {
+    for (const std::string& notice : NoticesOf(values)) PrintNotice(notice);
+  }
   CAISSON_TRY(const client::Endpoint endpoint, ReachNode(line, environment));
   std::vector<sandbox::FolderDeposit> deposits;  // until the sandbox is made
   if (options.image_directory) {

@@ -62,7 +62,7 @@ TEST(ReadExecRequest, RefusesBadValuesNamingTheOption) {
     EXPECT_NE(request.error().message().find(option), std::string::npos) << request.error().message();
   }
   EXPECT_FALSE(Read({"--memory", "1GiB", "web", "--", "true"})) << "that is the sandbox's";
-  EXPECT_FALSE(Read({"web", "--", std::string(kLongestArgument + 1, 'a')}));
+  EXPECT_FALSE(Read({"web", "--", std::string(plan::kLongestArgument + 1, 'a')}));
   const auto variable = Read({"web", "--", "true"}, {{"CAISSON_TIMEOUT", "5s"}});
   ASSERT_TRUE(variable);
   EXPECT_EQ(variable->start.timeout, std::chrono::seconds(5));

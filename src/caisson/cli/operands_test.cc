@@ -16,19 +16,49 @@ TEST(Operands, AreAsManyAsTheCommandTakes) {
        {Arguments{"create"}, Arguments{"create", "web"}, Arguments{"list"}, Arguments{"inspect", "a"},
         Arguments{"logs", "a"}, Arguments{"logs", "a", "cm_b"}, Arguments{"attach", "a", "b"}, Arguments{"pause", "a"},
         Arguments{"delete", "a", "b", "c"}, Arguments{"copy", "a", "b"}, Arguments{"serve"},
-        Arguments{"logs", "--follow", "a"}, Arguments{"list", "--all", "--json"}}) {
+        Arguments{"tool", "a", "run_command"}, Arguments{"tool", "a", "run_command", "{}"},
+        Arguments{"logs", "--follow", "a"}, Arguments{"list", "--all", "--json"}, Arguments{"policy", "show"},
+        Arguments{"policy", "explain", "minimal", "ls", "x", "y"}}) {
     EXPECT_TRUE(ParseForTest(right)) << right.front() << right.size();
   }
-  for (const Arguments& wrong :
-       {Arguments{"create", "a", "b"}, Arguments{"list", "a"}, Arguments{"inspect"}, Arguments{"inspect", "a", "b"},
-        Arguments{"logs"}, Arguments{"logs", "a", "b", "c"}, Arguments{"attach", "a"}, Arguments{"attach"},
-        Arguments{"pause"}, Arguments{"delete"}, Arguments{"copy", "a"}, Arguments{"copy", "a", "b", "c"},
-        Arguments{"serve", "a"}, Arguments{"inspect", ""}, Arguments{"pause", "a", "--", "b"}}) {
+  for (const Arguments& wrong : {Arguments{"create", "a", "b"},
+                                 Arguments{"list", "a"},
+                                 Arguments{"inspect"},
+                                 Arguments{"inspect", "a", "b"},
+                                 Arguments{"logs"},
+                                 Arguments{"logs", "a", "b", "c"},
+                                 Arguments{"attach", "a"},
+                                 Arguments{"attach"},
+                                 Arguments{"pause"},
+                                 Arguments{"delete"},
+                                 Arguments{"copy", "a"},
+                                 Arguments{"copy", "a", "b", "c"},
+                                 Arguments{"tool"},
+                                 Arguments{"tool", "a"},
+                                 Arguments{"tool", "a", "b", "{}", "c"},
+                                 Arguments{"serve", "a"},
+                                 Arguments{"inspect", ""},
+                                 Arguments{"pause", "a", "--", "b"},
+                                 Arguments{"policy"},
+                                 Arguments{"policy", "show", ""},
+                                 Arguments{"policy", "--", "show"},
+                                 Arguments{"policy", "explain", "minimal", "ls", "-l"},
+                                 Arguments{"policy", "check", "--policy", "minimal"}}) {
     const auto line = ParseForTest(wrong);
     ASSERT_FALSE(line) << wrong.front() << wrong.size();
     EXPECT_EQ(line.error().code(), Code::kInvalidArgument);
     EXPECT_FALSE(line.error().remediation().empty());
   }
+}
+
+TEST(Operands, OfAPolicyAreTheWordsOfACommandToo) {
+  const auto line =
+      ParseForTest({"policy", "explain", "--json", "minimal", "--", "git", "commit", "-m", "", "--", "x"});
+  ASSERT_TRUE(line) << line.error().message();
+  EXPECT_EQ(line->command, CommandId::kPolicy);
+  EXPECT_TRUE(line->Has(Option::kJson));
+  EXPECT_EQ(line->operands, (Arguments{"explain", "minimal", "git", "commit", "-m", "", "--", "x"}));
+  EXPECT_FALSE(line->program);
 }
 
 Result<CopyRequest> ReadCopy(const std::string& source, const std::string& destination) {

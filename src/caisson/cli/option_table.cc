@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "caisson/cli/quantity.h"
 #include "caisson/plan/limits.h"
 #include "caisson/sandbox/command.h"
 
@@ -23,13 +22,17 @@ constexpr unsigned kPrintsData =
     kEvery & ~For({CommandId::kAttach, CommandId::kCopy, CommandId::kServe, CommandId::kHelp});
 constexpr unsigned kRunOnly = For(CommandId::kRun);
 constexpr unsigned kMakesSandbox = For({CommandId::kRun, CommandId::kCreate});
+// `caisson template show` takes what a template may say, and says what would count.
+constexpr unsigned kShown = For(CommandId::kTemplate);
 constexpr unsigned kRunsCommand = For({CommandId::kRun, CommandId::kExec});
 constexpr unsigned kCreateOnly = For(CommandId::kCreate);
 constexpr unsigned kExecOnly = For(CommandId::kExec);
+constexpr unsigned kPolicyOnly = For(CommandId::kPolicy);
 constexpr unsigned kServeOnly = For(CommandId::kServe);
-constexpr unsigned kAsksNode = For({CommandId::kCreate, CommandId::kExec, CommandId::kList, CommandId::kInspect,
-                                    CommandId::kLogs, CommandId::kAttach, CommandId::kPause, CommandId::kResume,
-                                    CommandId::kStop, CommandId::kDelete, CommandId::kCopy, CommandId::kDiff});
+constexpr unsigned kAsksNode =
+    For({CommandId::kCreate, CommandId::kExec, CommandId::kTool, CommandId::kList, CommandId::kInspect,
+         CommandId::kLogs, CommandId::kAttach, CommandId::kPause, CommandId::kResume, CommandId::kStop,
+         CommandId::kDelete, CommandId::kCopy, CommandId::kDiff});
 
 constexpr const char* kRunExample =
     "  caisson run -- python3 -c 'print(6 * 7)'\n"
@@ -51,6 +54,12 @@ constexpr const char* kExecNotes =
     "/dev/null or --no-stdin is given. Exit status as of `caisson run`. The first Ctrl-C goes to the command, the\n"
     "second cancels it. When the connection is lost the output goes on where it was.\n";
 
+constexpr const char* kToolNotes =
+    "Follows the policy of the sandbox and prints the step's result as one line of JSON. NAME is run_command; JSON\n"
+    "is its input: command (a text for bash) or argv, and cwd, env, stdin, timeout (seconds), background.\n"
+    "Exit status: 0 when the step has a result, whatever its outcome; 2 for a wrong input; 3 when it could not be\n"
+    "asked.\n";
+
 constexpr const char* kAttachNotes =
     "The output from its beginning; standard input goes to the command. The first Ctrl-C goes to the command, the\n"
     "second ends this program and leaves the command running. Exit status: as of `caisson exec`; 130 after that.\n";
@@ -69,6 +78,12 @@ constexpr const char* kServeNotes =
     "Listens on a Unix socket that only root can use, and with --listen on a TCP address of this host, where every\n"
     "caller needs a key. Runs until it is told to end by SIGTERM, or by --idle-exit.\n";
 
+constexpr const char* kTemplateNotes =
+    "check names every mistake of FILE and what of it is not there yet; without FILE, of ./caisson.toml. show says\n"
+    "which values would count and where each came from: option, then variable, template, profile, default. A\n"
+    "template is only read when it is named. Exit status: 0; 1 when check found a mistake; 2 misused; 3 when it\n"
+    "cannot be read.\n";
+
 constexpr const char* kDiffNotes =
     "What differs from the image and, in the workspace, from what its folder held when the sandbox was made. ID may\n"
     "be the beginning of an id. With --patch a unified diff of files and links, for git apply or patch; of what is\n"
@@ -83,6 +98,20 @@ constexpr const char* kPurgeNotes =
     "folder and the runtime folder go; the next `caisson run` makes them again. Exit status: 0 removed, or nothing\n"
     "was there; 1 something is there and --yes was not given; 3 a sandbox lives, or something could not be removed.\n";
 
+constexpr const char* kPolicyExample =
+    "  caisson policy show minimal > policy.toml\n"
+    "  caisson policy check policy.toml\n"
+    "  caisson policy explain minimal 'ls | xargs rm'\n"
+    "  caisson policy explain policy.toml -- git push origin main\n"
+    "  caisson policy explain policy.toml file.write /etc/hosts\n"
+    "  caisson policy test policy.toml commands.txt\n";
+
+constexpr const char* kPolicyNotes =
+    "POLICY is a preset (open, standard, minimal, read_only, strict) or a file, TOML or with the ending .json JSON.\n"
+    "explain takes the text of a command, the words of one, or an action and what it is done to. test takes a file\n"
+    "of lines like \"deny rm -rf x\". Nothing is run. Exit status: 0; 1 when check found a mistake, explain something\n"
+    "that is not allowed, or test something decided otherwise; 2 misused; 3 when the policy cannot be read.\n";
+
 std::vector<CommandInfo> MakeCommands() {
   return {
       {CommandId::kRun, "run", "Run one command in a fresh sandbox, which is destroyed after it",
@@ -93,6 +122,11 @@ std::vector<CommandInfo> MakeCommands() {
       {CommandId::kExec, "exec", "Run a command in a sandbox that stays", "exec [OPTIONS] ID -- COMMAND [ARGUMENT...]",
        "  caisson exec web -- ls -l\n  tar c . | caisson exec web -- tar x\n  caisson exec --background web -- make\n",
        kExecNotes, Operands::kOneId, Program::kNeeded},
+      {CommandId::kTool, "tool", "Call a tool in a sandbox that stays, as an agent does",
+       "tool [OPTIONS] ID NAME [JSON]",
+       "  caisson tool web run_command '{\"command\": \"ls -l\"}'\n"
+       "  caisson tool web run_command '{\"argv\": [\"python3\", \"test.py\"], \"timeout\": 120}'\n",
+       kToolNotes, Operands::kIdToolAndMaybeInput},
       {CommandId::kList, "list", "List the sandboxes that stay", "list [OPTIONS]",
        "  caisson list\n  caisson list --json --all\n", "Exit status: 0, or 3 when it cannot be said.\n"},
       {CommandId::kInspect, "inspect", "Say everything about a sandbox", "inspect [OPTIONS] ID",
@@ -118,6 +152,12 @@ std::vector<CommandInfo> MakeCommands() {
        "  caisson diff sb_4f\n  caisson diff --patch sb_4f > changes.patch\n", kDiffNotes, Operands::kOneId},
       {CommandId::kServe, "serve", "Be the daemon, which keeps sandboxes and answers for them", "serve [OPTIONS]",
        "  caisson serve\n  caisson serve --listen 127.0.0.1:7777\n", kServeNotes},
+      {CommandId::kTemplate, "template", "Check a template, or show which values count with it",
+       "template check|show [OPTIONS] [FILE]",
+       "  caisson template check\n  caisson template show --profile team web.toml\n", kTemplateNotes,
+       Operands::kVerbAndMaybeFile},
+      {CommandId::kPolicy, "policy", "Check, explain, show or try what a policy lets an agent do",
+       "policy check|explain|show|test [OPTIONS] POLICY [...]", kPolicyExample, kPolicyNotes, Operands::kVerbAndMore},
       {CommandId::kDf, "df", "Say what Caisson keeps on this host and what it takes", "df [OPTIONS]",
        "  caisson df\n  caisson df --json\n", "Exit status: 0, or 3 when it cannot be said.\n"},
       {CommandId::kPrune, "prune", "Remove what nothing needs any more, and say what and how much", "prune [OPTIONS]",
@@ -138,31 +178,48 @@ std::vector<OptionInfo> MakeOptions() {
   const plan::Limits limits;
   const std::string timeout = FormatDuration(sandbox::CommandSpec{}.timeout);
   return {
+      {Option::kTemplate, "template", "FILE", "A caisson.toml with values for what is not given here", "",
+       "CAISSON_TEMPLATE", kMakesSandbox | kShown},
+      {Option::kProfile, "profile", "NAME", "What it is for: personal, team, production or high-security", "",
+       "CAISSON_PROFILE", kMakesSandbox | kShown},
+      {Option::kPolicy, "policy", "POLICY",
+       "What the command may do: a preset (open, standard, minimal, read_only, strict), a file, or template for that "
+       "of the template",
+       "open", nullptr, kRunOnly},
+      {Option::kAgentPolicy, "policy", "POLICY",
+       "What tools may do in it: a preset (open, standard, minimal, read_only, strict) or a file", "standard", nullptr,
+       kCreateOnly},
       {Option::kImage, "image", "IMAGE",
        "What the sandbox's root is: host (made from this host's programs), or a directory", "host", "CAISSON_IMAGE",
-       kMakesSandbox},
+       kMakesSandbox | kShown},
       {Option::kWorkspace, "workspace", "DIR[:MODE]",
        "A folder to show at /home/agent/workspace. MODE: copy (changes end with the sandbox), rw (changes are made on "
        "the host, without undo), ro. Default mode: copy",
        "", "CAISSON_WORKSPACE", kMakesSandbox},
-      {Option::kCpus, "cpus", "N", "CPU time, in cores", FormatCpus(limits.cpus), "CAISSON_CPUS", kMakesSandbox},
+      {Option::kCpus, "cpus", "N", "CPU time, in cores", FormatCpus(limits.cpus), "CAISSON_CPUS",
+       kMakesSandbox | kShown},
       {Option::kMemory, "memory", "SIZE", "Memory, at least 4MiB; without swap", FormatBytes(limits.memory),
-       "CAISSON_MEMORY", kMakesSandbox},
+       "CAISSON_MEMORY", kMakesSandbox | kShown},
       {Option::kDisk, "disk", "SIZE", "What the writable layer may hold, at least 1MiB", FormatBytes(limits.disk),
-       "CAISSON_DISK", kMakesSandbox},
-      {Option::kPids, "pids", "N", "Processes and threads", std::to_string(limits.pids), "CAISSON_PIDS", kMakesSandbox},
+       "CAISSON_DISK", kMakesSandbox | kShown},
+      {Option::kPids, "pids", "N", "Processes and threads", std::to_string(limits.pids), "CAISSON_PIDS",
+       kMakesSandbox | kShown},
       {Option::kTimeout, "timeout", "DURATION", "When to kill the command, for example 250ms, 30s, 10m, 2h", timeout,
-       "CAISSON_TIMEOUT", kMakesSandbox},
+       "CAISSON_TIMEOUT", kMakesSandbox | kShown},
       {Option::kExecTimeout, "timeout", "DURATION", "When to kill the command. Without it, as the sandbox says", "",
        "CAISSON_TIMEOUT", kExecOnly},
       {Option::kEnv, "env", "NAME=VALUE", "A variable for the command; may be given again", "", nullptr,
-       kMakesSandbox | kExecOnly, Occurs::kRepeatedly},
-      {Option::kCwd, "cwd", "DIR", "Where the command starts", "/home/agent/workspace", nullptr, kExecOnly},
+       kMakesSandbox | kShown | kExecOnly | kPolicyOnly, Occurs::kRepeatedly},
+      {Option::kAt, "at", "TIME", "When, for example 2026-03-01T09:30:00+01:00. Without it: now", "", nullptr,
+       kPolicyOnly},
+      {Option::kCwd, "cwd", "DIR", "Where the command starts", "/home/agent/workspace", nullptr,
+       kExecOnly | kPolicyOnly},
       {Option::kUser, "user", "USER", "Who the command runs as: agent (uid 1000) or root (of the sandbox)", "agent",
-       "CAISSON_USER", kRunsCommand},
-      {Option::kNetwork, "network", "NETWORK", "What the sandbox can reach: none", "none", "CAISSON_NETWORK", kRunOnly},
+       "CAISSON_USER", kRunsCommand | kShown},
+      {Option::kNetwork, "network", "NETWORK", "What the sandbox can reach: none", "none", "CAISSON_NETWORK",
+       kRunOnly | kShown},
       {Option::kTier, "tier", "TIER", "What isolates the sandbox: process, or auto for the strongest this host has",
-       "auto", "CAISSON_TIER", kRunOnly},
+       "auto", "CAISSON_TIER", kRunOnly | kShown},
       {Option::kStorage, "storage", "STORAGE",
        "Where the writable layer lies: tmpfs (in memory, bounded by --disk and half of --memory), btrfs (on disk, "
        "bounded by "
@@ -181,12 +238,12 @@ std::vector<OptionInfo> MakeOptions() {
       {Option::kLabel, "label", "KEY=VALUE", "A label, to find it by; may be given again", "", nullptr, kCreateOnly,
        Occurs::kRepeatedly},
       {Option::kIdleTimeout, "idle-timeout", "DURATION", "When to end it with no command running and nobody asking", "",
-       "CAISSON_IDLE_TIMEOUT", kCreateOnly},
+       "CAISSON_IDLE_TIMEOUT", kCreateOnly | kShown},
       {Option::kMaxLifetime, "max-lifetime", "DURATION", "When to end it whatever happens, pauses excluded", "",
-       "CAISSON_MAX_LIFETIME", kCreateOnly},
+       "CAISSON_MAX_LIFETIME", kCreateOnly | kShown},
       {Option::kOnEnd, "on-end", "WHAT",
        "What becomes of it when its time is over: delete, or keep (it is stopped, and its files stay whatever ends it)",
-       "delete", "CAISSON_ON_END", kCreateOnly},
+       "delete", "CAISSON_ON_END", kCreateOnly | kShown},
       {Option::kTty, "tty", nullptr, "Give the command a terminal", "", nullptr, kRunOnly},
       {Option::kBackground, "background", nullptr, "Print the id of the command and leave it running", "", nullptr,
        kExecOnly},

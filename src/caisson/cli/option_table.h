@@ -12,6 +12,7 @@ enum class CommandId : unsigned {
   kRun,
   kCreate,
   kExec,
+  kTool,
   kList,
   kInspect,
   kLogs,
@@ -23,6 +24,8 @@ enum class CommandId : unsigned {
   kCopy,
   kDiff,
   kServe,
+  kTemplate,
+  kPolicy,
   kDf,
   kPrune,
   kPurge,
@@ -32,7 +35,19 @@ enum class CommandId : unsigned {
 };
 
 // What stands beside the options.
-enum class Operands { kNone, kTopic, kMaybeName, kOneId, kIds, kIdAndMaybeCommand, kIdAndCommand, kTwoPaths };
+enum class Operands {
+  kNone,
+  kTopic,
+  kMaybeName,
+  kOneId,
+  kIds,
+  kIdAndMaybeCommand,
+  kIdAndCommand,
+  kIdToolAndMaybeInput,
+  kTwoPaths,
+  kVerbAndMaybeFile,
+  kVerbAndMore
+};
 
 // Whether what follows "--" is a program for the sandbox.
 enum class Program { kNone, kNeeded };
@@ -49,6 +64,10 @@ struct CommandInfo {
 };
 
 enum class Option {
+  kTemplate,
+  kProfile,
+  kPolicy,
+  kAgentPolicy,
   kImage,
   kWorkspace,
   kCpus,
@@ -58,6 +77,7 @@ enum class Option {
   kTimeout,
   kExecTimeout,
   kEnv,
+  kAt,
   kCwd,
   kUser,
   kNetwork,

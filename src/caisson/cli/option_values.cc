@@ -8,10 +8,6 @@
 namespace caisson::cli {
 namespace {
 
-constexpr Bytes kLeastMemory = MiB(4);
-constexpr Bytes kLeastDisk = MiB(1);
-constexpr std::uint64_t kMostPids = 4'194'304;  // the kernel's own limit, PID_MAX_LIMIT
-
 Result<Bytes> ReadBytes(const CommandLine& line, Option option, Bytes least, Bytes fallback) {
   const OptionValue* given = line.Find(option);
   if (given == nullptr) return fallback;
@@ -44,10 +40,10 @@ Result<plan::Limits> ReadLimits(const CommandLine& line) {
   if (const OptionValue* cpus = line.Find(Option::kCpus)) {
     CAISSON_TRY(limits.cpus, ParseCpus(cpus->text, cpus->source));
   }
-  CAISSON_TRY(limits.memory, ReadBytes(line, Option::kMemory, kLeastMemory, defaults.memory));
-  CAISSON_TRY(limits.disk, ReadBytes(line, Option::kDisk, kLeastDisk, defaults.disk));
+  CAISSON_TRY(limits.memory, ReadBytes(line, Option::kMemory, plan::kLeastMemory, defaults.memory));
+  CAISSON_TRY(limits.disk, ReadBytes(line, Option::kDisk, plan::kLeastDisk, defaults.disk));
   if (const OptionValue* pids = line.Find(Option::kPids)) {
-    CAISSON_TRY(const std::uint64_t count, ParseCount(pids->text, pids->source, 1, kMostPids));
+    CAISSON_TRY(const std::uint64_t count, ParseCount(pids->text, pids->source, 1, plan::kMostPids));
     limits.pids = static_cast<std::uint32_t>(count);
   }
   return limits;
@@ -58,9 +54,10 @@ Result<plan::Storage> ReadStorage(const CommandLine& line, Option option, plan::
       {"tmpfs", plan::Storage::kTmpfs}, {"btrfs", plan::Storage::kBtrfs}, {"directory", plan::Storage::kDirectory}};
   CAISSON_TRY(const plan::Storage storage, ReadChoice<plan::Storage>(line, option, kStorages, fallback));
   if (storage == plan::Storage::kDirectory && line.Find(Option::kDisk)) {
-    return Fail(Error(Code::kInvalidArgument, "--disk cannot be held with --storage directory")
+    const std::string& source = line.Find(Option::kDisk)->source;
+    return Fail(Error(Code::kInvalidArgument, source + " cannot be held with --storage directory")
                     .Because("a directory has no byte limit of its own")
-                    .Remedy("leave --disk out, or use --storage btrfs or tmpfs"));
+                    .Remedy("leave the limit out, or use --storage btrfs or tmpfs"));
   }
   return storage;
 }
@@ -68,7 +65,7 @@ Result<plan::Storage> ReadStorage(const CommandLine& line, Option option, plan::
 Result<Pairs> ReadVariables(const CommandLine& line) {
   const auto given = line.values.find(Option::kEnv);
   if (given == line.values.end()) return Pairs{};
-  if (given->second.size() > kMostVariables) {
+  if (given->second.size() > plan::kMostVariables) {
     return Fail(Error(Code::kInvalidArgument, "more than 10000 variables are given with --env")
                     .Because("that many do not fit a command's environment")
                     .Remedy("put them into a file of the workspace"));
@@ -80,7 +77,7 @@ Result<Pairs> ReadVariables(const CommandLine& line) {
       return Fail(Refused(value.source, value.text, "expected NAME=VALUE; variables of the host are never taken over")
                       .Remedy("write for example --env LANG=C"));
     }
-    if (equals > kLongestVariableName) {
+    if (equals > plan::kLongestVariableName) {
       return Fail(Refused(value.source, value.text, "the name of a variable has at most 255 bytes"));
     }
     variables.insert_or_assign(value.text.substr(0, equals), value.text.substr(equals + 1));
@@ -106,7 +103,7 @@ Status CheckSizes(const std::vector<std::string>& argv, const Pairs& env) {
   };
   for (const std::string& argument : argv) count(argument.size());
   for (const auto& [name, value] : env) count(name.size() + 1 + value.size());
-  if (longest > kLongestArgument) {
+  if (longest > plan::kLongestArgument) {
     return Fail(Error(Code::kInvalidArgument, "an argument or variable is longer than 131071 bytes")
                     .Because("the kernel takes none that is longer")
                     .Remedy("give it on stdin or in a file of the workspace"));

@@ -17,11 +17,8 @@ namespace caisson::cli {
 // How the values of options are understood that several commands have. Nothing here touches what is outside. Errors:
 // kInvalidArgument naming the option or variable and what it accepts.
 
-// What a command may be given: together, in number, in one piece, in one name.
+// What a command may be given, arguments and variables together.
 inline constexpr std::size_t kMostArgumentBytes = 1U << 20U;
-inline constexpr std::size_t kMostVariables = 10'000;
-inline constexpr std::size_t kLongestArgument = (128U << 10U) - 1;  // execve(2): MAX_ARG_STRLEN with its zero
-inline constexpr std::size_t kLongestVariableName = 255;
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 

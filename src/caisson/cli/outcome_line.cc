@@ -13,6 +13,7 @@ namespace {
 
 struct Describe {
   const RunRequest& request;
+  const std::optional<sandbox::DecisionNote>& decision;
 
   std::string operator()(const sandbox::Exited&) const { return ""; }
   std::string operator()(const sandbox::Signaled& signaled) const {
@@ -37,12 +38,23 @@ struct Describe {
     }
     return "the command " + program + " did not start (" + failure.step + ")" + cause;
   }
+  std::string operator()(const sandbox::Denied&) const { return "the policy refuses it" + Why(); }
+  std::string operator()(const sandbox::NeedsApproval&) const { return "the policy wants it approved" + Why(); }
+
+  std::string operator()(const sandbox::Completed&) const { return ""; }
+
+  std::string Why() const {
+    if (!decision) return "";
+    return (decision->reason.empty() ? "" : ": " + Printable(decision->reason)) + " (rule " + decision->rule + ", " +
+           Printable(decision->source) + ")";
+  }
 };
 
 }  // namespace
 
-std::string OutcomeLine(const sandbox::Outcome& outcome, const RunRequest& request) {
-  return std::visit(Describe{request}, outcome);
+std::string OutcomeLine(const sandbox::Outcome& outcome, const RunRequest& request,
+                        const std::optional<sandbox::DecisionNote>& decision) {
+  return std::visit(Describe{request, decision}, outcome);
 }
 
 std::string UsageLine(const sandbox::CommandResult& result) {

@@ -4,8 +4,6 @@
 
 #include <csignal>
 
-#include "caisson/cli/quantity.h"
-
 namespace caisson::cli {
 namespace {
 
@@ -33,13 +31,6 @@ TEST(ExitStatus, IsThatOfTheOutcome) {
   EXPECT_EQ(sandbox::ExitStatus(sandbox::FailedToStart{Reason::kNotFound, ENOENT, "exec"}), 127);
   EXPECT_EQ(sandbox::ExitStatus(sandbox::FailedToStart{Reason::kNotExecutable, EACCES, "exec"}), 126);
   EXPECT_EQ(sandbox::ExitStatus(sandbox::FailedToStart{Reason::kOther, EIO, "chdir"}), 125);
-}
-
-TEST(Quantities, AreShortAndReadable) {
-  EXPECT_EQ(FormatCpus(MilliCpus{2000}), "2");
-  EXPECT_EQ(FormatCpus(MilliCpus{500}), "0.5");
-  EXPECT_EQ(FormatCpus(MilliCpus{10}), "0.01");
-  EXPECT_EQ(FormatCpus(MilliCpus{1025}), "1.025");
 }
 
 }  // namespace

@@ -13,7 +13,10 @@
 #include "caisson/cli/host_report.h"
 #include "caisson/cli/interrupts.h"
 #include "caisson/cli/outcome_line.h"
+#include "caisson/cli/policy_file.h"
+#include "caisson/cli/template_values.h"
 #include "caisson/cli/terminal.h"
+#include "caisson/guard/gate.h"
 #include "caisson/hint/hint.h"
 #include "caisson/os/program_folder.h"
 #include "caisson/sandbox/sandboxes.h"
@@ -29,7 +32,7 @@ struct Finished {
 
 Format FormatOf(Output output) { return output == Output::kJson ? Format::kJson : Format::kText; }
 
-Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request) {
+Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request, const std::optional<policy::Policy>& policy) {
   sandbox::SandboxSpec spec;
   spec.limits = request.limits;
   spec.storage = request.storage;
@@ -43,6 +46,7 @@ Result<sandbox::SandboxSpec> OpenFolders(const RunRequest& request) {
       return Fail(std::move(image).error().Remedy("an image is host, or a directory that holds a root file system"));
     spec.image = std::move(*image);
   }
+  if (policy) spec.execution = guard::ExecutionFor(*policy);
   if (request.workspace) {
     Result<os::Fd> folder = OpenFolder(request.workspace->path, "workspace");
     if (!folder) return Fail(std::move(folder).error().Remedy("a workspace is a directory that you may read"));
@@ -66,15 +70,15 @@ sandbox::CommandSpec CommandOf(const RunRequest& request) {
   return spec;
 }
 
-Result<sandbox::CommandResult> StartAndWait(const RunRequest& request, sandbox::Sandbox& sandbox,
-                                            Interrupts& interrupts) {
+Result<sandbox::CommandResult> StartAndWait(const RunRequest& request, const sandbox::CommandSpec& spec,
+                                            sandbox::Sandbox& sandbox, Interrupts& interrupts) {
   // Raw before the command starts, so that no key is echoed twice; restored before anything is printed.
   std::optional<RawTerminal> raw;
   if (request.terminal == Terminal::kTty) {
     CAISSON_TRY(RawTerminal entered, RawTerminal::Enter(STDIN_FILENO));
     raw.emplace(std::move(entered));
   }
-  CAISSON_TRY(sandbox::Command command, sandbox.Start(CommandOf(request)));
+  CAISSON_TRY(sandbox::Command command, sandbox.Start(spec));
   sandbox::Attachment attachment;
   attachment.stdin_fd = STDIN_FILENO;
   if (request.output == Output::kPassThrough) {
@@ -85,8 +89,47 @@ Result<sandbox::CommandResult> StartAndWait(const RunRequest& request, sandbox::
   return command.Wait(attachment);
 }
 
-Result<Finished> Run(const RunRequest& request) {
-  CAISSON_TRY(sandbox::SandboxSpec spec, OpenFolders(request));
+// Under a policy, which may refuse it.
+Result<sandbox::CommandResult> AskAndRun(const RunRequest& request, policy::Policy policy, sandbox::Sandbox& sandbox,
+                                         Interrupts& interrupts) {
+  guard::MemoryLedger ledger;
+  guard::HostPrograms of_host;
+  guard::OwnPrograms of_image;
+  guard::ProgramSource& programs = request.image_directory ? static_cast<guard::ProgramSource&>(of_image) : of_host;
+  CAISSON_TRY(const std::unique_ptr<guard::Gate> gate, guard::Gate::Make(std::move(policy), ledger, programs));
+  const sandbox::CommandSpec spec = CommandOf(request);
+  policy::CommandCall call;
+  call.argv = spec.argv;
+  call.env = spec.env;
+  call.cwd = spec.cwd;
+  sandbox::CommandSpec without_variables = spec;
+  without_variables.env.clear();
+  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  CAISSON_TRY(const guard::Gate::Admission admission, gate->Admit(call, without_variables, sandbox, now));
+  if (!admission.spec) {
+    sandbox::CommandResult refused;
+    refused.outcome = sandbox::Denied{};
+    if (admission.decision.effect == policy::Effect::kAsk) refused.outcome = sandbox::NeedsApproval{};
+    refused.decision = guard::NoteOf(admission.decision);
+    return refused;
+  }
+  CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, *admission.spec, sandbox, interrupts));
+  result.decision = guard::NoteOf(admission.decision);
+  return result;
+}
+
+Result<Finished> Run(const RunRequest& request, const EffectiveValues& values) {
+  std::optional<policy::Policy> policy;
+  if (request.policy) {
+    CAISSON_TRY(policy, LoadRunPolicy(*request.policy, values));
+    CAISSON_CHECK_OK(policy::CheckEnforceable(*policy, guard::KernelFeaturesHere()));
+    if (request.user == sandbox::User::kRoot && !policy->allows_everything()) {
+      return Fail(Error(Code::kInvalidArgument, "--user root and --policy exclude each other")
+                      .Because("a policy other than open is for the user agent")
+                      .Remedy("leave one out"));
+    }
+  }
+  CAISSON_TRY(sandbox::SandboxSpec spec, OpenFolders(request, policy));
   sandbox::EngineOptions options;
   options.expect = plan::Expect::kOneSandbox;
   CAISSON_TRY(options.program_directory, os::ProgramFolder());
@@ -104,7 +147,8 @@ Result<Finished> Run(const RunRequest& request) {
   }
   if (request.notices == Notices::kVerbose) PrintNotice("sandbox " + sandbox->id().text());
 
-  CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, *sandbox, interrupts));
+  CAISSON_TRY(sandbox::CommandResult result, policy ? AskAndRun(request, *std::move(policy), *sandbox, interrupts)
+                                                    : StartAndWait(request, CommandOf(request), *sandbox, interrupts));
   Finished finished{sandbox->id(), std::move(result)};
   // The command has ended whatever becomes of its sandbox: its result is still worth more than this error.
   if (const Status destroyed = sandbox->Destroy(); !destroyed) PrintError(destroyed.error(), FormatOf(request.output));
@@ -122,9 +166,12 @@ std::vector<hint::Hint> HintsFor(const RunRequest& request, const sandbox::Comma
        .delivery = request.output == Output::kJson ? hint::Delivery::kKept : hint::Delivery::kPassedThrough});
 }
 
-void PrintBefore(const CommandLine& line, const RunRequest& request) {
+void PrintBefore(const EffectiveValues& values, const RunRequest& request) {
   if (request.notices == Notices::kVerbose) {
-    for (const std::string& value : DescribeValues(line)) PrintNotice(value);
+    for (const std::string& value : DescribeValues(values.line)) PrintNotice(value);
+  }
+  if (request.notices != Notices::kQuiet) {
+    for (const std::string& notice : NoticesOf(values)) PrintNotice(notice);
   }
   const bool changes_host = request.workspace && request.workspace->mode == plan::WorkspaceMode::kReadWrite;
   if (changes_host && request.notices != Notices::kQuiet) {
@@ -140,7 +187,7 @@ int PrintAfter(const RunRequest& request, const Finished& finished) {
     return PrintOrFail(result, status, kRunFailed);
   }
   if (request.notices == Notices::kQuiet) return status;
-  const std::string line = OutcomeLine(finished.result.outcome, request);
+  const std::string line = OutcomeLine(finished.result.outcome, request, finished.result.decision);
   if (!line.empty()) PrintNotice(line);
   for (const hint::Hint& hint : HintsFor(request, finished.result)) {
     PrintNotice("hint: " + hint.message + " " + hint.suggestion);
@@ -156,13 +203,15 @@ int RunCommand(const CommandLine& line) {
     PrintError(error, format);
     return kRunFailed;
   };
-  const Result<RunRequest> request = ReadRunRequest(line);
+  const Result<EffectiveValues> values = UsableValues(line);
+  if (!values) return fail(values.error());
+  const Result<RunRequest> request = ReadRunRequest(values->line);
   if (!request) return fail(request.error());
   if (request->terminal == Terminal::kTty) {
     if (const Status terminal = RequireTerminal(STDIN_FILENO); !terminal) return fail(terminal.error());
   }
-  PrintBefore(line, *request);
-  const Result<Finished> finished = Run(*request);
+  PrintBefore(*values, *request);
+  const Result<Finished> finished = Run(*request, *values);
   if (!finished) return fail(finished.error());
   return PrintAfter(*request, *finished);
 }

@@ -94,6 +94,7 @@ Result<RunRequest> ReadRunRequest(const CommandLine& line) {
   CAISSON_CHECK_OK(ReadChoices(line, request));
   CAISSON_CHECK_OK(ReadFolders(line, request));
   CAISSON_TRY(request.env, ReadVariables(line));
+  if (const OptionValue* policy = line.Find(Option::kPolicy)) request.policy = policy->text;
   CAISSON_TRY(request.argv, ReadProgram(line));
   CAISSON_CHECK_OK(CheckSizes(request.argv, request.env));
   return request;

@@ -39,6 +39,7 @@ struct RunRequest {
   Terminal terminal = Terminal::kNone;
   Output output = Output::kPassThrough;
   After after = After::kDestroy;
+  std::optional<std::string> policy;  // a preset or a file; absent: nothing is refused
 };
 
 // Understands the values of a `run` command line. Touches nothing outside. Errors: kInvalidArgument naming the option

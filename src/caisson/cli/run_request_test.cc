@@ -89,6 +89,14 @@ TEST(ReadRunRequest, RefusesBadValuesNamingTheOption) {
   }
 }
 
+TEST(ReadRunRequest, TakesThePolicyThatIsNamed) {
+  EXPECT_FALSE(Read({})->policy) << "nothing is refused";
+  EXPECT_EQ(*Read({"--policy", "minimal"})->policy, "minimal");
+  EXPECT_EQ(*Read({"--policy", "minimal", "--policy=./strict"})->policy, "./strict") << "the last one counts";
+  EXPECT_FALSE(Read({}, {"true"}, {{"CAISSON_POLICY", "minimal"}})->policy) << "no variable chooses it";
+  EXPECT_FALSE(Read({"--polic", "minimal"}));
+}
+
 TEST(ReadRunRequest, KeepsOnDiskUnlessToldOtherwise) {
   EXPECT_EQ(Read({})->after, After::kDestroy);
   EXPECT_EQ(Read({"--keep"})->after, After::kKeep);
@@ -133,16 +141,16 @@ TEST(ReadRunRequest, NeedsACommand) {
 }
 
 TEST(ReadRunRequest, BoundsArgumentsAndVariables) {
-  EXPECT_TRUE(Read({}, {"true", std::string(kLongestArgument, 'a')}));
-  EXPECT_FALSE(Read({}, {"true", std::string(kLongestArgument + 1, 'a')}));
-  EXPECT_FALSE(Read({"--env", "A=" + std::string(kLongestArgument, 'a')}));
+  EXPECT_TRUE(Read({}, {"true", std::string(plan::kLongestArgument, 'a')}));
+  EXPECT_FALSE(Read({}, {"true", std::string(plan::kLongestArgument + 1, 'a')}));
+  EXPECT_FALSE(Read({"--env", "A=" + std::string(plan::kLongestArgument, 'a')}));
 
-  Arguments large(9, std::string(kLongestArgument, 'a'));
+  Arguments large(9, std::string(plan::kLongestArgument, 'a'));
   large.insert(large.begin(), "true");
   EXPECT_FALSE(Read({}, large));
 
   Arguments variables;
-  for (std::size_t i = 0; i < kMostVariables; ++i) variables.push_back("--env=V" + std::to_string(i) + "=");
+  for (std::size_t i = 0; i < plan::kMostVariables; ++i) variables.push_back("--env=V" + std::to_string(i) + "=");
   EXPECT_TRUE(Read(variables));
   variables.emplace_back("--env=ONE_MORE=");
   EXPECT_FALSE(Read(variables));
