@@ -45,6 +45,9 @@ def exists(root, test):
         if subject not in ("agent", "root", "crash") or not case:
             return subject in ("agent", "root", "crash")
         return bool(re.search(rf"^{re.escape(case)} ", (root / "tests/escape/expectations.txt").read_text(), re.MULTILINE))
+    # Those of tests/policy have its name in theirs.
+    if subject.startswith("policy_"):
+        suite, subject = "policy", subject.removeprefix("policy_")
     source = root / "tests" / suite / f"{subject}_test.cc"
     match = re.fullmatch(r"(?:\w+/)?(\w+)\.(\w+)(?:/\w+)?", case)
     return bool(match and source.exists()

@@ -19,9 +19,18 @@ import lint_layers
 import lint_plan
 import lint_protections
 import lint_size
+import lint_static
 import plan
 import run_job
 import test_summary
+
+
+
+class Static(unittest.TestCase):
+    def test_finds_what_a_program_needs(self):
+        line = " 0x0000000000000001 (NEEDED)             Shared library: [libm.so.6]\n"
+        self.assertEqual(lint_static.needed(line + line), ["libm.so.6", "libm.so.6"])
+        self.assertEqual(lint_static.needed(" 0x000000006ffffffb (FLAGS_1)            Flags: PIE\n"), [])
 
 
 class Tree(unittest.TestCase):

@@ -26,7 +26,7 @@ enum Flag : std::uint8_t {
 };
 
 sandbox::Outcome MakeOutcome(std::uint8_t kind, int number) {
-  switch (kind % 6) {
+  switch (kind % 8) {
     case 0:
       return sandbox::Exited{number & 0xff};
     case 1:
@@ -37,6 +37,10 @@ sandbox::Outcome MakeOutcome(std::uint8_t kind, int number) {
       return sandbox::OutOfMemory{};
     case 4:
       return sandbox::Cancelled{};
+    case 6:
+      return sandbox::Denied{};
+    case 7:
+      return sandbox::NeedsApproval{"ap_x"};
     default:
       return sandbox::FailedToStart{sandbox::FailedToStart::Reason::kOther, number, "exec"};
   }
@@ -68,6 +72,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   SetOutput(result.out, input.TakeText(), "", 0);
   const std::string_view kept = input.TakeText();
   SetOutput(result.err, kept, input.TakeRest(), number);
+  if (kind % 8 >= 6) {
+    result.decision = sandbox::DecisionNote{.effect = "deny",
+                                            .rule = command.argv.front(),
+                                            .source = "policy.toml:1",
+                                            .reason = result.out.kept,
+                                            .alternative = result.err.kept};
+  }
   result.killed_for_memory = (flags & kMemory) != 0;
   result.hit_process_limit = (flags & kProcesses) != 0;
   result.waits_for_input = (flags & kInput) != 0;

@@ -372,6 +372,10 @@ def http_json():
                             '"workspace":{"ticket":"t","mode":"rw"},"idle_timeout_ms":1,"max_lifetime_ms":2,"on_end":"delete"}')
     yield "start", case(3, '{"argv":["sh","-c","\\u0041\\ud83d\\ude00"],"env":{},"cwd":"/tmp","user":"root","timeout_ms":5,'
                            '"input":"open","stdin_base64":"AP8=","report_changes":false,"background":true}')
+    yield "tool", case(3, '{"command":"ls | wc","env":{"A":"1"},"cwd":"/tmp","stdin":"a","timeout":2.5e-1,"background":true}')
+    yield "tool_argv", case(3, '{"argv":["ls",""],"timeout":31622400}')
+    yield "policy", case(3, '{"text":"version = 1","format":"json","name":"a.json"}')
+    yield "create_policy", case(3, '{"policy":{"preset":"minimal"}}')
     yield "signal", case(3, '{"signal":"SIGRTMIN+3"}')
     yield "same_name", case(3, '{"pids":1,"pids":2}')
     yield "deep", case(3, "[" * 40 + "]" * 40)
@@ -387,11 +391,168 @@ def http_json():
     yield "output_id", case(5, "12,34")
 
 
+def shell_text():
+    yield "lists", 'ls; cat a && b || c & d | e |& f\n! g\ntime -p h'
+    yield "words", 'a\'b\'"c $d ${e}"\\f$\'\\x41\\n\' *.c {x,y} ~ [ab] {} $1 $@'
+    yield "parameters", 'echo ${x:-$(a)} ${x:=w} ${x#*/} ${#x} ${x//a/"b c"} ${x:1:2} ${a[0]} "${a[@]}" ${x^^}'
+    yield "substitutions", 'echo $(a $(b) `c \\`d\\``) <(e) >(f) "$(g "h")" $(< file)'
+    yield "arithmetic", 'echo $((1+2*(3))); ((0x1f > 2)); for ((;;)); do a; done'
+    yield "redirections", 'a <b >c >>d >|e <>f &>g &>>h 2>&1 3<&- >&i 2>j <<<"k"'
+    yield "documents", "cat <<E <<-'F'; ls\n$(a) ${b} \\$c\nE\n\tx $(y)\n\tF\nz"
+    yield "compounds", 'if a; then b; elif c; then d; else e; fi; while f; do g; done; until h; do i; done; (j); { k; }'
+    yield "loops", 'for x in a "$b" *; do c; done; for y; do d; done; select z in 1 2; do e; done'
+    yield "case", 'case $x in a|b) c ;; (*.d) e ;& f) ;;& esac'
+    yield "functions", 'f() { a; }\nfunction g { b; }\nf x; g; h() ( c ) >d'
+    yield "conditional", '[[ -f $x && ( a == b* || ! -z "$y" ) ]] && [[ 1 -lt 2 ]]; [[ $x =~ ab+ ]] '
+    yield "assignments", 'a=1 b=$c d+=e f[0]=g h=(i "$j" [3]=k\n$(l)) ; m=n cmd o=p'
+    yield "continued", 'ls \\\n -l a\\\nb "c\\\nd" # comment\nx'
+    yield "refused", '${!a} ${a@P} $((b)) a[$(c)]=1 coproc x {fd}>y'
+    yield "nested", '$($(`$(<(a))`))'
+
+
+def policy_file():
+    def case(file, command, json=False, folder="home/agent/workspace"):
+        return bytes([json]) + text(file) + text(folder) + command.encode()
+
+    rule = 'version = 1\ndefault = "ask"\n[[rule]]\nname = "a"\neffect = "allow"\n'
+    yield "commands", case(
+        rule + 'commands = ["ls", "git push", "./**", "/usr/bin/make"]\nmatch = ["ls"]\nnot_match = ["rm"]\n',
+        "cd x && ./y | git -C z push > /tmp/out; /usr/bin/make $q")
+    yield "flags", case(
+        rule + 'commands = ["find", "cp"]\nforbid_flags = ["-exec", "-f", "--force"]\nrequire_flags = ["-r"]\n',
+        "find . -exec cp -rf {} y ';'; cp --forc $x")
+    yield "paths", case(
+        rule + 'actions = ["file.read", "file.write"]\npaths = ["/a/**", "/b", "/**/*.c"]\nenforcement = "tool"\n',
+        "> /a/../b; cat < /a/x.c")
+    yield "conditions", case(
+        rule + 'commands = ["x"]\nwhen = { days = "mon-wed,fri", hours = "22:00-06:00", timezone = "Europe/Berlin" }\n'
+               "max_uses = 2\nnot_before = 1960-01-01T00:00:00Z\nexpires_at = 2027-01-01T00:00:00Z\n",
+        "x; x; x")
+    yield "others", case(
+        rule + 'actions = ["network.connect", "secret.use", "process.signal"]\nhosts = ["*.example.org:*"]\n'
+               'secrets = ["TOKEN"]\nhelpers = []\n',
+        "exec 3<> /dev/tcp/a.example.org/443")
+    yield "wrappers", case(
+        rule + 'commands = ["env", "xargs", "timeout", "sh", "bash", "sudo", "watch", "flock", "nice", "busybox"]\n',
+        "env -u A B=c timeout -k1 5 nice -3 ls | xargs -I% sh -c 'ls %'; bash -ec 'watch -x flock f -c \"busybox ls\"'")
+    yield "builtins", case(
+        'version = 1\ndefault = "allow"\n[[rule]]\neffect = "deny"\ncommands = ["rm"]\n',
+        "f() { local x=1; printf -v y z; [ -f \"$x\" ]; eval 'ls; rm'; }; trap 'f' EXIT; read -a l; export A=\"$b\"")
+    yield "json", case(
+        '{"version":1,"rule":[{"effect":"deny","commands":["rm"]},{"effect":"ask","commands":["git push"]}]}',
+        "git push; rm x", json=True)
+    yield "mistake", case('version = 1\n[[rule]]\nefect = "alow"\n', "ls")
+
+
+def document():
+    toml, json = "\0", "\1"
+    yield "toml", toml + ('a = 1\n"b c" = -2.5e3\nd.e.f = [true, {g = 1, h.i = []}]\n[t.u]\nv = 2027-01-01T00:00:00.5+01:00\n'
+                          "[[w]]\nx = 0x1F\n[[w.y]]\n[[w]]\n")
+    yield "toml_strings", toml + "a = \"\\u00e9\\n\"\nb = 'c:\\d'\ne = \"\"\"\nf\\\n  g\"\"\"\"\"\nh = '''i'''''\n"
+    yield "toml_numbers", toml + "a = [0o7, 0b1, 1_000, inf, -nan, 1.e5, 9223372036854775807, 1979-05-27, 07:32:00]\n"
+    yield "toml_deep", toml + "a" + ".a" * 31 + " = " + "[" * 8 + "]" * 8 + "\n[b" + ".b" * 40 + "]\n"
+    yield "toml_twice", toml + "a = 1\n[a.b]\n[c]\n[c]\nd = {}\n[d.e]\n"
+    yield "json", json + '{"a": [1, -2.5e3, true, "x\\u00e9\\n"], "b": {"a": {}},\r\n "c": "2027-01-01T00:00:00Z"}'
+    yield "json_twice", json + '{"a":1,"a":2,"b":null}'
+    yield "json_large", json + '{"a":18446744073709551616,"b":1e400}'
+    yield "json_deep", json + "{\"a\":" + "[" * 40 + "]" * 40 + "}"
+
+
+def template():
+    yield "whole", """version = 1
+image = "host"
+tier = "auto"
+user = "agent"
+workspace = "/home/agent/workspace"
+profile = "personal"
+policy = "policy.toml"
+toolset = "coding"
+on_end = "delete"
+idle_timeout = "15m"
+max_lifetime = "24h"
+audit = "on"
+[packages]
+apt = ["git"]
+pip = ["pytest==8.3.3"]
+[limits]
+cpus = 2.0
+memory = "2GiB"
+disk = 5000000000
+inodes = 0
+timeout = "250ms"
+pids = 256
+output = "1MiB"
+[budget]
+wall_time = "10m"
+commands = 100
+output = "64MiB"
+files_written = 10000
+[monitor]
+interval = "5s"
+warn_percent = 80
+stop_percent = 95
+[checkpoint]
+before = "change"
+keep = 20
+[env]
+A = "1"
+[secrets]
+TOKEN = { env = "TOKEN" }
+[[tool]]
+name = "run_tests"
+description = "Runs the tests."
+argv = ["python3", "-m", "unittest", "{module}"]
+effect = "execute"
+parameters = { module = { type = "string", pattern = "^[a-z_.]+$" } }
+"""
+    yield "mistakes", "tier = 'docker'\n[limits]\nmemroy = '2GiB'\ncpus = nan\n[packages]\non_end = 'keep'\n"
+    yield "preset", "version = 1\npolicy = 'standrad'\nprofile = 'team'\nimage = 'debian:12'\n"
+
+
+def program_index():
+    def elf(kind, *segments, bits=64):
+        """Each segment is its type and content."""
+        header_size, segment_size = (64, 56) if bits == 64 else (52, 32)
+        start = header_size + len(segments) * segment_size
+        table = contents = b""
+        for number, content in segments:
+            place = start + len(contents)
+            if bits == 64:
+                table += struct.pack("<IIQQQQQQ", number, 0, place, 0, 0, len(content), 0, 0)
+            else:
+                table += struct.pack("<IIIIIIII", number, place, 0, 0, len(content), 0, 0, 0)
+            contents += content
+        ident = b"\x7fELF" + bytes([2 if bits == 64 else 1, 1, 1]) + bytes(9)
+        shape = "<HHIQQQIHHHHHH" if bits == 64 else "<HHIIIIIHHHHHH"
+        rest = struct.pack(shape, kind, 62, 1, 0, header_size, 0, 0, header_size, segment_size, len(segments), 0, 0, 0)
+        return ident + rest + table + contents
+
+    def entry(name, path, interpreter="", argument=""):
+        return 1, message((1, name), (2, path), (3, path), (4, interpreter), (5, argument))
+
+    def folder(path, *children):
+        return 4, message((1, path), *((2, child) for child in children))
+
+    interp, dynamic, pie = 3, 2, struct.pack("<QQ", 0x6FFFFFFB, 0x08000000) + bytes(16)
+    image = message(
+        entry("bash", "/usr/bin/bash"), entry("pip", "/usr/bin/pip", "/usr/bin/env", "python3"), (2, "/usr/bin/bash"),
+        (2, "/usr/bin/rm"), (3, "/lib/ld.so"), folder("/", "usr"), folder("/usr", "bin", "share"),
+        folder("/usr/bin", "bash", "pip", "rm"), (5, "/usr"))
+    yield "program", text(elf(3, (interp, b"/lib/ld.so\0"), (dynamic, pie))) + image
+    yield "program_32", text(elf(2, (interp, b"/lib/ld.so\0"), bits=32)) + image
+    yield "library", text(elf(3, (dynamic, struct.pack("<QQ", 14, 1)))) + message((2, "/b"), (2, "/a"))
+    yield "cut", text(elf(3, (interp, b"/lib/ld.so\0"))[:70]) + image[:-3]
+    yield "script", text("#! /usr/bin/env python3 -u\n") + message(entry("..", "/x"))
+    yield "long_script", text("#!/" + "x" * 300) + message((2, "/usr/../x"))
+    yield "twice", text("#!/bin/sh\0 x\n") + message(folder("/usr", "a"), folder("/usr", "b"))
+    yield "busybox", text("") + message(*(entry(name, "/bin/busybox") for name in ("busybox", "ls", "sh")), (2, "/bin/busybox"))
+
+
 def main():
     targets = [
         mountinfo, kernel_text, command_line, event_stream, line_diff, file_patch, hints, guest_replies, launcher_replies,
         layer_replies, layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record, door,
-        records, http_json]
+        records, http_json, shell_text, document, template, policy_file, program_index]
     for target in targets:
         folder = CORPUS / target.__name__
         folder.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ def of_build(tests=None):
               or file.name == "expectations.txt"}
     found |= {name: ROOT / name for name in DAEMON_SUITE}
     found |= {f"tests/daemon/{file.name}": file for file in (ROOT / "tests" / "daemon").glob("*.py")}
+    found |= {f"tests/data/{file.name}": file for file in (ROOT / "tests" / "data").iterdir()}
     folder = build / "dev" / "tests"
     names = [file.name for file in folder.iterdir() if file.is_file()] if tests is None else tests
     found |= {f"tests/{name}": folder / name for name in names}
