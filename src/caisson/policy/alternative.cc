@@ -15,18 +15,18 @@ const std::map<std::string_view, std::string_view>& WaysOfPython() {
       {"rm", "delete with Python's os.remove or shutil.rmtree"},
       {"rmdir", "delete with Python's os.rmdir or shutil.rmtree"},
       {"unlink", "delete with Python's os.remove"},
-      {"touch", "create the file with the tool write_file, or with Python's open"},
+      {"touch", "create the file with Python's open"},
       {"mkdir", "create folders with Python's os.makedirs"},
       {"cp", "copy with Python's shutil.copy or shutil.copytree"},
       {"install", "copy with Python's shutil.copy"},
       {"mv", "move with Python's shutil.move"},
       {"ln", "link with Python's os.symlink"},
       {"chmod", "change modes with Python's os.chmod"},
-      {"sed", "change files with the tool edit_file, or with Python"},
+      {"sed", "change files with Python"},
       {"awk", "cut up text with Python"},
-      {"find", "look through folders with Python's pathlib.Path.rglob, or the tool search_files"},
-      {"head", "read the beginning of a file with the tool read_file"},
-      {"tail", "read the end of a file with the tool read_file"},
+      {"find", "look through folders with Python's pathlib.Path.rglob"},
+      {"head", "read the beginning of a file with Python"},
+      {"tail", "read the end of a file with Python"},
       {"curl", "use Python's urllib.request; whether the network answers is another matter"},
       {"wget", "use Python's urllib.request; whether the network answers is another matter"},
       {"tar", "use Python's tarfile"},
@@ -34,17 +34,21 @@ const std::map<std::string_view, std::string_view>& WaysOfPython() {
       {"zip", "use Python's zipfile"},
       {"jq", "use Python's json"},
       {"dd", "write files with Python"},
+      {"echo", "write files with Python, print with its print"},
+      {"printf", "write files with Python, print with its print"},
+      {"tee", "write files with Python"},
       {"source", "start the interpreter of a virtual environment by its path, such as venv/bin/python"},
       {".", "start the interpreter of a virtual environment by its path, such as venv/bin/python"},
   };
   return ways;
 }
 
-const std::map<std::string_view, std::string_view>& WaysOfTools() {
+// Whatever is on the list.
+const std::map<std::string_view, std::string_view>& OtherWays() {
   static const std::map<std::string_view, std::string_view> ways = {
-      {"echo", "write files with the tool write_file"},   {"printf", "write files with the tool write_file"},
-      {"tee", "write files with the tool write_file"},    {"sudo", "leave sudo out: nothing in the sandbox needs it"},
-      {"sh", "give the commands themselves as the text"}, {"bash", "give the commands themselves as the text"},
+      {"sudo", "leave sudo out: nothing in the sandbox needs it"},
+      {"sh", "give the commands themselves as the text"},
+      {"bash", "give the commands themselves as the text"},
       {"env", "write NAME=value before the command"},
   };
   return ways;
@@ -66,8 +70,8 @@ std::string AlternativeTo(std::string_view command, const RuleSet& rules) {
   const bool has_python = rules.AllowsProgram("python3");
   if (const auto way = WaysOfPython().find(name); has_python && way != WaysOfPython().end()) {
     text = way->second;
-  } else if (const auto tool = WaysOfTools().find(name); tool != WaysOfTools().end()) {
-    text = tool->second;
+  } else if (const auto other = OtherWays().find(name); other != OtherWays().end()) {
+    text = other->second;
   } else if (has_python && LastPart(FolderOf(command)) == "bin" && command.find('/') != std::string_view::npos) {
     text = "of a virtual environment, start its interpreter: bin/python -m " + std::string(name);
   }
