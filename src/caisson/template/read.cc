@@ -71,7 +71,7 @@ Maybe<Bytes> Size(TableReader& reader, std::string_view key, Bytes least) {
   } else if (const auto* whole = std::get_if<std::int64_t>(&value->content())) {
     if (*whole >= 0 && *whole <= kMostCount) size = Bytes{static_cast<std::uint64_t>(*whole)};
   }
-  if (size && *size >= least) return At<Bytes>(reader, key, *size);
+  if (size && *size >= least) return At<Bytes>(reader, key, size);
   reader.Refuse(key, "must be a size such as \"512MiB\", \"2GiB\", \"5GB\" or plain bytes, from " + FormatBytes(least) +
                          " to 4EiB");
   return std::nullopt;
