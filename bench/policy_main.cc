@@ -58,10 +58,10 @@ std::string RulesText(int count) {
   std::string text = "version = 1\ndefault = \"deny\"\n";
   for (int i = 0; i < count; ++i) {
     const std::string name = "tool" + std::to_string(i);
-    text += "[[rule]]\nname = \"" + name + "\"\neffect = \"allow\"\ncommands = [\"" + name +
-            "\", \"git log\"]\nmatch = [\"" + name + " --version\"]\n";
+    text += "[[rule]]\nname = \"" + name + "\"\neffect = \"allow\"\ncommands = [\"" + name + "\"]\nmatch = [\"" + name +
+            " --version\"]\n";
   }
-  return text;
+  return text + "[[rule]]\nname = \"git\"\neffect = \"allow\"\ncommands = [\"git log\"]\n";
 }
 
 policy::Policy PolicyOf(const std::string& text) {
