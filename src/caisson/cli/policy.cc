@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <chrono>
 
 #include "caisson/base/nearest_name.h"
+#include "caisson/base/path_text.h"
 #include "caisson/base/utf8.h"
 #include "caisson/cli/commands.h"
 #include "caisson/cli/error_output.h"
@@ -11,7 +11,6 @@
 #include "caisson/document/moment.h"
 #include "caisson/guard/gate.h"
 #include "caisson/policy/explain.h"
-#include "caisson/policy/path_text.h"
 #include "caisson/template/load.h"
 
 namespace caisson::cli {
@@ -31,7 +30,7 @@ Error Misused(const std::string& what, const char* usage) {
 
 Result<policy::Situation> SituationOf(const CommandLine& line) {
   policy::Situation situation;
-  situation.now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  situation.now = guard::Now();
   const OptionValue* at = line.Find(Option::kAt);
   if (at == nullptr) return situation;
   const auto moment = document::ParseMoment(at->text);
@@ -64,7 +63,7 @@ Result<policy::Decision> Decide(const CommandLine& line, const policy::Policy& p
     if (!resource.starts_with('/')) {
       return Fail(Misused("an action on a file needs an absolute path", "explain POLICY file.read /PATH"));
     }
-    return policy::DecideFile(policy, *action, policy::NormalPath("/", resource), situation);
+    return policy::DecideFile(policy, *action, NormalPath("/", resource), situation);
   }
   if (action) words.erase(words.begin());
   if (words.empty()) return Fail(Misused("process.exec needs a command", "explain POLICY process.exec 'COMMAND TEXT'"));

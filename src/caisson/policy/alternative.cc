@@ -1,10 +1,9 @@
 #include "caisson/policy/alternative.h"
+#include "caisson/base/path_text.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
-
-#include "caisson/policy/path_text.h"
 
 namespace caisson::policy {
 namespace {

@@ -1,4 +1,5 @@
 #include "caisson/policy/call_judge.h"
+#include "caisson/base/path_text.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +8,6 @@
 #include "caisson/base/utf8.h"
 #include "caisson/plan/limits.h"
 #include "caisson/policy/alternative.h"
-#include "caisson/policy/path_text.h"
 #include "caisson/policy/variable.h"
 
 namespace caisson::policy {

@@ -7,11 +7,6 @@ namespace caisson::policy {
 using plan::FileGrant;
 using plan::FileRights;
 
-bool IsWithin(std::string_view path, std::string_view folder) {
-  if (folder == "/") return path.starts_with('/');
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
 void GrantSet::Add(const std::string& path, FileRights rights, FileGrant::Reach reach) {
   rights_[{path, reach}] |= rights;
 }
@@ -25,6 +20,10 @@ bool GrantSet::IsProgram(const std::string& path) const {
 }
 
 void GrantSet::AddReading(const std::string& folder) {
+  if (read_.insert(folder).second) AddReadingOf(folder);
+}
+
+void GrantSet::AddReadingOf(const std::string& folder) {
   const auto split = index_.split.find(folder);
   if (split == index_.split.end()) {
     if (!IsProgram(folder)) Add(folder, plan::kReadFile | plan::kReadFolder);
@@ -33,7 +32,7 @@ void GrantSet::AddReading(const std::string& folder) {
   // Names are no secret: the right to list holds below too.
   Add(folder, plan::kReadFolder);
   const std::string prefix = folder == "/" ? folder : folder + "/";
-  for (const std::string& child : split->second) AddReading(prefix + child);
+  for (const std::string& child : split->second) AddReadingOf(prefix + child);
 }
 
 std::vector<FileGrant> GrantSet::Take() {
@@ -43,6 +42,7 @@ std::vector<FileGrant> GrantSet::Take() {
     grants.push_back({.path = key.first, .rights = rights, .reach = key.second});
   }
   rights_.clear();
+  read_.clear();
   return grants;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,9 +11,6 @@
 #include "caisson/plan/kernel_plan.h"
 
 namespace caisson::policy {
-
-// Whether `path` is `folder` or lies below it; both absolute and normalised.
-bool IsWithin(std::string_view path, std::string_view folder);
 
 // Grants of one plan, added up by path.
 class GrantSet {
@@ -30,9 +28,11 @@ class GrantSet {
 
  private:
   bool IsProgram(const std::string& path) const;
+  void AddReadingOf(const std::string& folder);
 
   const os::ProgramIndex& index_;
   std::map<std::pair<std::string, plan::FileGrant::Reach>, plan::FileRights> rights_;
+  std::set<std::string> read_;  // folders that AddReading was asked for
 };
 
 }  // namespace caisson::policy

@@ -13,17 +13,6 @@ using plan::kReadFile;
 using plan::kReadFolder;
 using plan::kWriteFile;
 
-TEST(IsWithinTest, ComparesWholeParts) {
-  EXPECT_TRUE(IsWithin("/usr", "/usr"));
-  EXPECT_TRUE(IsWithin("/usr/bin", "/usr"));
-  EXPECT_TRUE(IsWithin("/usr", "/"));
-  EXPECT_TRUE(IsWithin("/", "/"));
-  EXPECT_FALSE(IsWithin("/usrx", "/usr"));
-  EXPECT_FALSE(IsWithin("/us", "/usr"));
-  EXPECT_FALSE(IsWithin("/", "/usr"));
-  EXPECT_FALSE(IsWithin("usr", "/"));
-}
-
 TEST(GrantSetTest, AddsRightsUpByPathAndReach) {
   const os::ProgramIndex index;
   GrantSet set(index);

@@ -42,13 +42,6 @@ const std::vector<Row>& Table() {
   return table;
 }
 
-bool PartMatches(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  const std::string_view tail = pattern.substr(star + 1);
-  return text.size() >= star + tail.size() && text.starts_with(pattern.substr(0, star)) && text.ends_with(tail);
-}
-
 }  // namespace
 
 std::vector<std::string_view> HelpersOf(std::string_view program) {
@@ -58,20 +51,6 @@ std::vector<std::string_view> HelpersOf(std::string_view program) {
     found.insert(found.end(), row.helpers.begin(), row.helpers.end());
   }
   return found;
-}
-
-bool HelperPathMatches(std::string_view pattern, std::string_view path) {
-  while (true) {
-    if (pattern == "**") return !path.empty();
-    const std::size_t pattern_end = std::min(pattern.find('/'), pattern.size());
-    const std::size_t path_end = std::min(path.find('/'), path.size());
-    if (!PartMatches(pattern.substr(0, pattern_end), path.substr(0, path_end))) return false;
-    const bool pattern_ends = pattern_end == pattern.size();
-    const bool path_ends = path_end == path.size();
-    if (pattern_ends || path_ends) return pattern_ends && path_ends;
-    pattern.remove_prefix(pattern_end + 1);
-    path.remove_prefix(path_end + 1);
-  }
 }
 
 }  // namespace caisson::policy

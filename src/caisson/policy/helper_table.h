@@ -13,8 +13,4 @@ std::vector<std::string_view> HelpersOf(std::string_view program);
 // Every command may start the shells: they can do nothing that the rules about files and programs do not allow.
 inline constexpr std::string_view kShells[] = {"bash", "sh"};
 
-// Whether a path of the kind above matches: `pattern` may end with "/**", what is below the folder, and may have one
-// "*" within a part.
-bool HelperPathMatches(std::string_view pattern, std::string_view path);
-
 }  // namespace caisson::policy

@@ -36,37 +36,5 @@ TEST(HelpersOfTest, NoneIsAProgramThatDestroysOrSends) {
   }
 }
 
-TEST(HelperPathMatchesTest, TakesPartsStarsAndTrees) {
-  struct Case {
-    const char* pattern;
-    const char* path;
-    bool matches;
-  };
-  for (const auto& [pattern, path, matches] : std::vector<Case>{
-           {"/usr/bin/x", "/usr/bin/x", true},
-           {"/usr/bin/x", "/usr/bin/xy", false},
-           {"/usr/bin/x", "/usr/bin", false},
-           {"/usr/bin", "/usr/bin/x", false},
-           {"/usr/lib/git-core/**", "/usr/lib/git-core/git", true},
-           {"/usr/lib/git-core/**", "/usr/lib/git-core/a/b", true},
-           {"/usr/lib/git-core/**", "/usr/lib/git-core", false},
-           {"/usr/lib/git-core/**", "/usr/lib/git-corex/git", false},
-           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-14/bin/clang", true},
-           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-/bin/clang", true},
-           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-14/lib/clang", false},
-           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-14/x/bin/clang", false},
-           {"/usr/lib/*/cc1", "/usr/lib/gcc/cc1", true},
-           {"/usr/lib/*/cc1", "/usr/lib/gcc/12/cc1", false},
-           {"/opt/a*a", "/opt/a", false},
-           {"/opt/a*a", "/opt/aa", true},
-           {"/opt/a*a", "/opt/aba", true},
-           {"/**", "/usr/bin/x", true},
-           {"/*", "/x", true},
-           {"/*", "/x/y", false},
-       }) {
-    EXPECT_EQ(HelperPathMatches(pattern, path), matches) << pattern << " " << path;
-  }
-}
-
 }  // namespace
 }  // namespace caisson::policy

@@ -1,10 +1,10 @@
 #include "caisson/policy/pattern.h"
+#include "caisson/base/path_text.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include "caisson/base/utf8.h"
-#include "caisson/policy/path_text.h"
 
 namespace caisson::policy {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "caisson/policy/path_text.h"
-
 namespace caisson::policy {
 namespace {
 
@@ -90,19 +88,37 @@ TEST(HostMatches, ComparesHostAndPort) {
   EXPECT_TRUE(HostMatches("[::1]:80", "[::1]:80"));
 }
 
-TEST(NormalPath, TakesAwayWhatSaysNothing) {
-  EXPECT_EQ(NormalPath("/w", "a/./b//c"), "/w/a/b/c");
-  EXPECT_EQ(NormalPath("/w", "../../../etc"), "/etc");
-  EXPECT_EQ(NormalPath("/w", "/usr/../bin/"), "/bin");
-  EXPECT_EQ(NormalPath("/w", "/.."), "/");
-  EXPECT_EQ(NormalPath("/", ""), "/");
-  EXPECT_TRUE(IsNormalPath("/"));
-  EXPECT_TRUE(IsNormalPath("/a/b"));
-  for (const char* path : {"", "a", "/a/", "//", "/a//b", "/.", "/a/..", "/a/./b"})
-    EXPECT_FALSE(IsNormalPath(path)) << path;
-  EXPECT_EQ(FolderOf("/x"), "/");
-  EXPECT_EQ(FolderOf("/x/y"), "/x");
-  EXPECT_EQ(LastPart("/x/y"), "y");
+TEST(PathMatches, TakesPartsStarsAndTrees) {
+  struct Case {
+    const char* pattern;
+    const char* path;
+    bool matches;
+  };
+  for (const auto& [pattern, path, matches] : std::vector<Case>{
+           {"/usr/bin/x", "/usr/bin/x", true},
+           {"/usr/bin/x", "/usr/bin/xy", false},
+           {"/usr/bin/x", "/usr/bin", false},
+           {"/usr/bin", "/usr/bin/x", false},
+           {"/usr/lib/git-core/**", "/usr/lib/git-core/git", true},
+           {"/usr/lib/git-core/**", "/usr/lib/git-core/a/b", true},
+           {"/usr/lib/git-core/**", "/usr/lib/git-corex/git", false},
+           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-14/bin/clang", true},
+           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-/bin/clang", true},
+           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-14/lib/clang", false},
+           {"/usr/lib/llvm-*/bin/**", "/usr/lib/llvm-14/x/bin/clang", false},
+           {"/usr/lib/*/cc1", "/usr/lib/gcc/cc1", true},
+           {"/usr/lib/*/cc1", "/usr/lib/gcc/12/cc1", false},
+           {"/opt/a*a", "/opt/a", false},
+           {"/opt/a*a", "/opt/aa", true},
+           {"/opt/a*a", "/opt/aba", true},
+           {"/**", "/usr/bin/x", true},
+           {"/*", "/x", true},
+           {"/*", "/x/y", false},
+       }) {
+    const auto parsed = ParsePathPattern(pattern);
+    ASSERT_TRUE(parsed) << pattern;
+    EXPECT_EQ(parsed->Matches(path), matches) << pattern << " " << path;
+  }
 }
 
 }  // namespace

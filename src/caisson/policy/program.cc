@@ -1,16 +1,13 @@
 #include "caisson/policy/program.h"
+#include "caisson/base/path_text.h"
 
 #include <algorithm>
-#include <array>
 
+#include "caisson/os/program_index.h"
 #include "caisson/plan/limits.h"
-#include "caisson/policy/path_text.h"
 
 namespace caisson::policy {
 namespace {
-
-constexpr std::array<std::string_view, 6> kSearchFolders = {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
-                                                            "/usr/bin",        "/sbin",          "/bin"};
 
 // python, python3, python3.11
 bool IsPython(std::string_view name) {
@@ -39,7 +36,7 @@ void AddPossible(Program& program, std::string_view name) {
 
 // Where `name` is looked up to, with links followed.
 std::optional<std::string> Lookup(std::string_view name, const Resolve& resolve) {
-  for (const std::string_view folder : kSearchFolders) {
+  for (const char* folder : os::kSearchFolders) {
     if (auto found = resolve(std::string(folder) + "/" + std::string(name))) return found;
   }
   return std::nullopt;
@@ -65,7 +62,7 @@ void NameByTarget(Program& program, std::string_view called, const std::string& 
 }  // namespace
 
 bool IsSearchFolder(std::string_view folder) {
-  return std::find(kSearchFolders.begin(), kSearchFolders.end(), folder) != kSearchFolders.end();
+  return std::find(os::kSearchFolders.begin(), os::kSearchFolders.end(), folder) != os::kSearchFolders.end();
 }
 
 Program ProgramOf(std::string_view word, const std::optional<std::string>& folder, const Resolve& resolve) {

@@ -4,7 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "caisson/base/path_text.h"
 #include "caisson/policy/helper_table.h"
+#include "caisson/policy/pattern.h"
 
 namespace caisson::policy {
 namespace {
@@ -12,8 +14,6 @@ namespace {
 // Files whose name decides what they do: whoever may execute one may choose any of its names.
 constexpr std::array<std::string_view, 6> kManyInOne = {"busybox",   "busybox.static", "toybox",
                                                         "coreutils", "uutils",         "crunchgen"};
-
-std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -28,7 +28,7 @@ ProgramGrants::ProgramGrants(const os::ProgramIndex& index, const std::set<std::
 std::vector<const os::ProgramIndex::Entry*> ProgramGrants::EntriesOf(const std::string& word) const {
   std::vector<const os::ProgramIndex::Entry*> entries;
   const bool is_path = word.starts_with('/');
-  const auto [begin, end] = index_.by_name.equal_range(is_path ? std::string(BaseName(word)) : word);
+  const auto [begin, end] = index_.by_name.equal_range(is_path ? std::string(LastPart(word)) : word);
   for (auto found = begin; found != end; ++found) {
     const os::ProgramIndex::Entry& entry = found->second;
     if (!is_path || entry.path == word || entry.real_path == word) entries.push_back(&entry);
@@ -61,7 +61,7 @@ void ProgramGrants::Allow(const std::string& word) {
     if (!denied_files_.contains(word)) grants_.AddProgram(word);
     return;
   }
-  for (const std::string_view helper : HelpersOf(BaseName(word))) todo_.emplace_back(helper);
+  for (const std::string_view helper : HelpersOf(LastPart(word))) todo_.emplace_back(helper);
 }
 
 void ProgramGrants::AllowEntry(const os::ProgramIndex::Entry& entry) {
@@ -69,26 +69,27 @@ void ProgramGrants::AllowEntry(const os::ProgramIndex::Entry& entry) {
   grants_.AddProgram(entry.real_path);
   if (entry.interpreter.empty()) return;
   if (!denied_files_.contains(entry.interpreter)) grants_.AddProgram(entry.interpreter);
-  if (BaseName(entry.interpreter) == "env" && !entry.argument.starts_with('-')) todo_.push_back(entry.argument);
+  if (LastPart(entry.interpreter) == "env" && !entry.argument.starts_with('-')) todo_.push_back(entry.argument);
 }
 
-void ProgramGrants::AllowPattern(const std::string& pattern) {
-  const std::string folder = pattern == "/**" ? "/" : pattern.substr(0, pattern.size() - 3);
-  const auto is_inside = [&](const std::string& path) { return IsWithin(path, folder); };
-  const bool is_plain = pattern.ends_with("/**") && folder.find('*') == std::string::npos;
-  if (is_plain && std::none_of(denied_files_.begin(), denied_files_.end(), is_inside)) {
+void ProgramGrants::AllowPattern(const std::string& text) {
+  const Result<PathPattern> pattern = ParsePathPattern(text);
+  if (!pattern) return;
+  const auto is_inside = [&](const std::string& path) { return IsBelow(path, pattern->text); };
+  if (pattern->kind == PathPattern::Kind::kBelow &&
+      std::none_of(denied_files_.begin(), denied_files_.end(), is_inside)) {
     // Its scripts too.
-    grants_.Add(folder, plan::kExecuteFile | plan::kReadFile | plan::kReadFolder);
+    grants_.Add(pattern->text, plan::kExecuteFile | plan::kReadFile | plan::kReadFolder);
     return;
   }
   for (const std::string& program : index_.programs) {
-    if (HelperPathMatches(pattern, program) && !denied_files_.contains(program)) grants_.AddProgram(program);
+    if (pattern->Matches(program) && !denied_files_.contains(program)) grants_.AddProgram(program);
   }
 }
 
 Status ProgramGrants::CheckNames() const {
   for (const auto& [name, entry] : index_.by_name) {
-    const std::string_view file = BaseName(entry.real_path);
+    const std::string_view file = LastPart(entry.real_path);
     if (std::find(kManyInOne.begin(), kManyInOne.end(), file) == kManyInOne.end()) continue;
     const auto is_allowed = [&](const std::string& allowed) {
       const std::vector<const os::ProgramIndex::Entry*> entries = EntriesOf(allowed);

@@ -27,7 +27,7 @@ class ProgramGrants {
  private:
   void Allow(const std::string& word);
   void AllowEntry(const os::ProgramIndex::Entry& entry);
-  void AllowPattern(const std::string& pattern);
+  void AllowPattern(const std::string& text);
   // What the search path has by a name, or at an absolute path.
   std::vector<const os::ProgramIndex::Entry*> EntriesOf(const std::string& word) const;
 

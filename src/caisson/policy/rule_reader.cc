@@ -1,4 +1,5 @@
 #include "caisson/policy/rule_reader.h"
+#include "caisson/base/path_text.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +8,6 @@
 
 #include "caisson/base/nearest_name.h"
 #include "caisson/base/utf8.h"
-#include "caisson/policy/path_text.h"
 #include "caisson/policy/pattern.h"
 #include "caisson/policy/window.h"
 
@@ -79,7 +79,7 @@ Result<std::string> ParseFlag(std::string_view text) {
 Result<std::string> ParseHelper(std::string_view text) {
   const bool is_path = text.find('/') != std::string_view::npos;
   if (!text.empty() && !HasControl(text) && text.find(' ') == std::string_view::npos &&
-      (!is_path || IsNormalPath(text))) {
+      (!is_path || (IsNormalPath(text) && ParsePathPattern(text)))) {
     return std::string(text);
   }
   return Fail(Error(Code::kInvalidArgument, "must hold names or absolute paths of programs, not " + Quoted(text)));

@@ -1,11 +1,11 @@
 #include "caisson/policy/rule_set.h"
+#include "caisson/base/path_text.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "caisson/policy/flag.h"
-#include "caisson/policy/path_text.h"
 #include "caisson/policy/pattern.h"
 
 namespace caisson::policy {

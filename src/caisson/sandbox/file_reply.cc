@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <string>
 
+#include "caisson/base/path_text.h"
 #include "caisson/base/utf8.h"
 
 namespace caisson::sandbox {
@@ -13,15 +14,10 @@ namespace {
 
 constexpr std::size_t kMostStepBytes = 64;
 
-// Whether a folder can hold an entry of this name: who joins it with a path must not land elsewhere.
-bool IsName(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\0", 2)) == name.npos;
-}
-
 bool IsPossible(const proto::FileReply& reply) {
   return reply.complete() && reply.error() >= 0 &&
          std::all_of(reply.entries().begin(), reply.entries().end(),
-                     [](const proto::FileEntry& entry) { return IsName(entry.name()); });
+                     [](const proto::FileEntry& entry) { return IsEntryName(entry.name()); });
 }
 
 Error Explain(const proto::FileReply& reply, std::string_view path) {

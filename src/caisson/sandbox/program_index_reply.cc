@@ -3,30 +3,21 @@
 #include <algorithm>
 #include <string>
 
+#include "caisson/base/path_text.h"
+
 namespace caisson::sandbox {
 namespace {
 
-// Absolute, normalised and without a zero byte, since rights are given by it.
-bool IsPath(std::string_view path) {
-  if (!path.starts_with('/') || path.find('\0') != path.npos || path.find("//") != path.npos) return false;
-  const std::string whole = std::string(path) + "/";
-  return whole.find("/./") == whole.npos && whole.find("/../") == whole.npos &&
-         (path.size() == 1 || !path.ends_with('/'));
-}
-
-bool IsName(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\0", 2)) == name.npos;
-}
-
 bool TakePaths(const google::protobuf::RepeatedPtrField<std::string>& from, std::vector<std::string>& to) {
   to.assign(from.begin(), from.end());
-  return std::all_of(to.begin(), to.end(), IsPath) && std::is_sorted(to.begin(), to.end());
+  return std::all_of(to.begin(), to.end(), IsNormalPath) && std::is_sorted(to.begin(), to.end());
 }
 
 bool TakeNames(const proto::ProgramIndex& message, os::ProgramIndex& index) {
   for (const proto::ProgramIndex::Entry& entry : message.names()) {
-    const bool is_possible = IsName(entry.name()) && IsPath(entry.path()) && IsPath(entry.real_path()) &&
-                             (entry.interpreter().empty() || IsPath(entry.interpreter()));
+    const bool is_possible = IsEntryName(entry.name()) && IsNormalPath(entry.path()) &&
+                             IsNormalPath(entry.real_path()) &&
+                             (entry.interpreter().empty() || IsNormalPath(entry.interpreter()));
     if (!is_possible) return false;
     index.by_name.emplace(entry.name(), os::ProgramIndex::Entry{.path = entry.path(),
                                                                 .real_path = entry.real_path(),
@@ -39,7 +30,7 @@ bool TakeNames(const proto::ProgramIndex& message, os::ProgramIndex& index) {
 bool TakeFolders(const proto::ProgramIndex& message, os::ProgramIndex& index) {
   for (const proto::ProgramIndex::Folder& folder : message.split()) {
     std::vector<std::string> children(folder.children().begin(), folder.children().end());
-    if (!IsPath(folder.path()) || !std::all_of(children.begin(), children.end(), IsName)) return false;
+    if (!IsNormalPath(folder.path()) || !std::all_of(children.begin(), children.end(), IsEntryName)) return false;
     if (!index.split.emplace(folder.path(), std::move(children)).second) return false;
   }
   return true;
@@ -54,7 +45,7 @@ Result<os::ProgramIndex> ReadProgramIndex(std::string_view text) {
                        TakePaths(message.programs(), index.programs) && TakePaths(message.loaders(), index.loaders) &&
                        TakeNames(message, index) && TakeFolders(message, index);
   index.roots.assign(message.roots().begin(), message.roots().end());
-  if (!is_read || !std::all_of(index.roots.begin(), index.roots.end(), IsPath)) {
+  if (!is_read || !std::all_of(index.roots.begin(), index.roots.end(), IsNormalPath)) {
     return Fail(Error(Code::kUnavailable, "the sandbox's list of programs is malformed"));
   }
   return index;

@@ -1,6 +1,6 @@
-#include "caisson/policy/path_text.h"
+#include "caisson/base/path_text.h"
 
-namespace caisson::policy {
+namespace caisson {
 
 bool IsNormalPath(std::string_view path) {
   if (path.empty() || path.front() != '/' || path.find('\0') != std::string_view::npos) return false;
@@ -49,4 +49,8 @@ std::string_view FolderOf(std::string_view path) {
   return slash == std::string_view::npos || slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
 }
 
-}  // namespace caisson::policy
+bool IsEntryName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\0", 2)) == name.npos;
+}
+
+}  // namespace caisson

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace caisson::policy {
+namespace caisson {
 
 // Paths as texts; no file is looked at.
 
@@ -21,4 +21,7 @@ bool IsBelow(std::string_view path, std::string_view folder);
 std::string_view LastPart(std::string_view path);
 std::string_view FolderOf(std::string_view path);
 
-}  // namespace caisson::policy
+// Whether a folder can hold an entry of this name: who joins it with a path does not land elsewhere.
+bool IsEntryName(std::string_view name);
+
+}  // namespace caisson
