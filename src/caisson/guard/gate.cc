@@ -1,5 +1,6 @@
 #include "caisson/guard/gate.h"
 
+#include <chrono>
 #include <map>
 
 #include "caisson/os/landlock.h"
@@ -11,11 +12,6 @@ namespace {
 constexpr int kAbiOfTruncation = 3;
 // A claim that fails was lost to another caller, who used the rule up: the next decision knows.
 constexpr int kMostDecisions = 100;
-
-// Privileged mode takes no functions, options or start-up files from the variables. Source: bash(1), -p.
-std::vector<std::string> ArgvOf(const policy::CommandCall& call, const std::string& shell) {
-  return call.text ? std::vector<std::string>{shell, "-p", "-c", *call.text} : call.argv;
-}
 
 std::vector<UseLedger::Claim> ClaimsOf(const policy::Decision& decision) {
   std::map<const policy::Rule*, std::uint32_t> counts;
@@ -50,6 +46,13 @@ sandbox::DecisionNote NoteOf(const policy::Decision& decision) {
           .reason = decision.reason,
           .alternative = decision.alternative};
 }
+
+// Privileged mode takes no functions, options or start-up files from the variables. Source: bash(1), -p.
+std::vector<std::string> ArgvOf(const policy::CommandCall& call, const std::string& shell) {
+  return call.text ? std::vector<std::string>{shell, "-p", "-c", *call.text} : call.argv;
+}
+
+policy::Time Now() { return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
 
 Result<std::unique_ptr<Gate>> Gate::Make(policy::Policy policy, UseLedger& ledger, ProgramSource& programs) {
   CAISSON_CHECK_OK(policy::CheckEnforceable(policy, KernelFeaturesHere()));
@@ -126,7 +129,7 @@ Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandb
     admitted.argv = ArgvOf(call, shell);
     CAISSON_TRY(admitted.kernel_plan, PlanFor(index, situation, admission.decision.uses, failed));
     // The image's own folders alone: what a command puts into its home must not stand for a program.
-    admitted.env.emplace_back("PATH", os::kSearchPath);
+    admitted.env.emplace_back("PATH", os::SearchPath());
   }
   admitted.env.insert(admitted.env.end(), call.env.begin(), call.env.end());
   admission.spec = std::move(admitted);

@@ -26,6 +26,12 @@ policy::KernelFeatures KernelFeaturesHere();
 // What a result says of a decision.
 sandbox::DecisionNote NoteOf(const policy::Decision& decision);
 
+// What runs a call: its own words, or `shell` with its text.
+std::vector<std::string> ArgvOf(const policy::CommandCall& call, const std::string& shell);
+
+// The moment to decide at.
+policy::Time Now();
+
 // Decides what the commands of one sandbox may do under one policy, and confines those that may run. Thread-safe.
 class Gate {
  public:

@@ -122,7 +122,7 @@ TEST_F(GateTest, ConfinesWhatIsAllowed) {
   EXPECT_EQ(admission->spec->cwd, "/home/agent");
   EXPECT_EQ(admission->spec->timeout, std::chrono::seconds(7));
   EXPECT_EQ(admission->spec->user, sandbox::User::kRoot);
-  const std::vector<std::pair<std::string, std::string>> env = {{"PATH", std::string(os::kSearchPath)}, {"A", "1"}};
+  const std::vector<std::pair<std::string, std::string>> env = {{"PATH", os::SearchPath()}, {"A", "1"}};
   EXPECT_EQ(admission->spec->env, env);
   ASSERT_NE(admission->spec->kernel_plan, nullptr);
   EXPECT_FALSE(admission->spec->kernel_plan->grants.empty());

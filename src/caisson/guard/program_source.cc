@@ -2,9 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "caisson/sandbox/files.h"
 
 namespace caisson::guard {
@@ -24,11 +21,7 @@ std::string StampOfHost() {
                            "/usr/libexec", "/usr/local", "/usr/local/lib", "/opt"}) {
     Stamp(path, stamp);
   }
-  for (std::string_view rest = os::kSearchPath; !rest.empty();) {
-    const std::string folder(rest.substr(0, rest.find(':')));
-    Stamp(folder, stamp);
-    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-  }
+  for (const char* folder : os::kSearchFolders) Stamp(folder, stamp);
   return stamp;
 }
 

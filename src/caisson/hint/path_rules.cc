@@ -49,9 +49,9 @@ Hint NotNamedHint(std::string_view program) {
               "Use a program that the policy names; a script is started by its interpreter, for example `python3`."};
 }
 
-// A policy other than the one that allows everything bound the command.
+// A rule of a policy let the command run, which then has only what rules allow.
 bool IsHeld(const Evidence& evidence) {
-  return evidence.result.decision && evidence.result.decision->source != "preset open";
+  return evidence.result.decision && evidence.result.decision->rule != "default";
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(PermissionDenied, UnderAPolicyNamesIt) {
   refused.result.decision = ended.result.decision;
   said = Said(PermissionDenied, refused);
   EXPECT_TRUE(Names(said, "`./tool`") && Names(said, "the policy names") && !Names(said, "chmod")) << said;
-  refused.result.decision->source = "preset open";
+  refused.result.decision->rule = "default";
   EXPECT_TRUE(Names(Said(PermissionDenied, refused), "chmod"));
 }
 

@@ -61,6 +61,8 @@ std::optional<StepError> SetLimits(const plan::LaunchPlan& plan, const Slot& slo
   return std::nullopt;
 }
 
+static_assert(std::size(os::kProgramFolders) <= kMaxFolders);
+
 bool IsNoExec(const plan::LaunchPlan& plan) {
   return !Weakened("noexec") && plan.execution == plan::Execution::kProgramFolders;
 }

@@ -144,12 +144,10 @@ std::vector<std::string> ChildrenOfRoot() {
 
 void AddSearchPath(ProgramIndex& index) {
   std::set<std::string> seen;
-  for (std::string_view rest = kSearchPath; !rest.empty();) {
-    const std::string folder(rest.substr(0, rest.find(':')));
-    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-    const Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const char* folder : kSearchFolders) {
+    const Fd fd(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd.valid() || !seen.insert(PathOf(fd)).second) continue;
-    const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder), closedir);
     if (listing == nullptr) continue;
     std::vector<std::string> names;
     while (const dirent* entry = readdir(listing.get())) names.emplace_back(entry->d_name);
@@ -159,6 +157,12 @@ void AddSearchPath(ProgramIndex& index) {
 }
 
 }  // namespace
+
+std::string SearchPath() {
+  std::string path;
+  for (const char* folder : kSearchFolders) path += (path.empty() ? "" : ":") + std::string(folder);
+  return path;
+}
 
 Result<ProgramIndex> IndexPrograms() {
   ProgramIndex index;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,7 +12,9 @@
 namespace caisson::os {
 
 // Where the programs of an image are looked up: the PATH of a command that may run nothing else.
-inline constexpr std::string_view kSearchPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+inline constexpr std::array<const char*, 6> kSearchFolders = {"/usr/local/bin",  "/usr/bin",  "/bin",
+                                                              "/usr/local/sbin", "/usr/sbin", "/sbin"};
+std::string SearchPath();  // the same as a variable's value
 
 // The folders that hold an image's programs and nothing that a command writes: in a sandbox that may run nothing but
 // programs of its image, all others are mounted noexec.

@@ -15,7 +15,7 @@ constexpr seconds kStepPatience{15};
 // What it would be started as, to be looked over before the policy is asked: what a rule gives once must not be given
 // to a call that cannot run.
 sandbox::CommandSpec DraftOf(const ToolCall& call, sandbox::CommandSpec spec) {
-  spec.argv = call.command ? std::vector<std::string>{"bash", "-p", "-c", *call.command} : call.argv;
+  spec.argv = guard::ArgvOf({.text = call.command, .argv = call.argv, .env = {}}, "bash");
   spec.env.insert(spec.env.end(), call.env.begin(), call.env.end());
   if (call.cwd) spec.cwd = *call.cwd;
   return spec;
