@@ -2,30 +2,21 @@
 
 #include "caisson/cli/copy_request.h"
 #include "caisson/cli/policy_file.h"
-#include "caisson/template/load.h"
-#include "caisson/template/profile.h"
 
 namespace caisson::cli {
-namespace {
-
-client::PolicyText TextOf(std::string text, const std::string& file) {
-  return {.text = std::move(text), .format = file.ends_with(".json") ? "json" : "toml", .name = LastPart(file)};
-}
-
-}  // namespace
 
 Result<std::optional<client::PolicyText>> AgentPolicy(const CommandLine& line, const EffectiveValues& values) {
+  std::optional<NamedPolicy> named;
   if (const OptionValue* given = line.Find(Option::kAgentPolicy)) {
-    if (templates::IsPolicyPreset(given->text)) return client::PolicyText{.preset = given->text};
-    CAISSON_TRY(std::string text, LoadPolicyFile(given->text));
-    return TextOf(std::move(text), given->text);
+    CAISSON_TRY(named, FindPolicy(given->text));
+  } else {
+    CAISSON_TRY(named, FindTemplatePolicy(values));
   }
-  if (!values.policy) return std::nullopt;
-  const std::string& named = values.policy->text;
-  if (templates::IsPolicyPreset(named)) return client::PolicyText{.preset = named};
-  CAISSON_TRY(std::string text,
-              templates::LoadPolicyText(values.folder, {.value = named, .source = values.policy->source}));
-  return TextOf(std::move(text), named);
+  if (!named) return std::nullopt;
+  if (!named->text) return client::PolicyText{.preset = named->name};
+  return client::PolicyText{.text = *std::move(named->text),
+                            .format = named->format() == document::Format::kJson ? "json" : "toml",
+                            .name = LastPart(named->name)};
 }
 
 }  // namespace caisson::cli

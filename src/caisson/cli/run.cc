@@ -104,8 +104,7 @@ Result<sandbox::CommandResult> AskAndRun(const RunRequest& request, policy::Poli
   call.cwd = spec.cwd;
   sandbox::CommandSpec without_variables = spec;
   without_variables.env.clear();
-  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  CAISSON_TRY(const guard::Gate::Admission admission, gate->Admit(call, without_variables, sandbox, now));
+  CAISSON_TRY(const guard::Gate::Admission admission, gate->Admit(call, without_variables, sandbox, guard::Now()));
   if (!admission.spec) {
     sandbox::CommandResult refused;
     refused.outcome = sandbox::Denied{};
