@@ -151,7 +151,8 @@ class Policy(unittest.TestCase):
     def test_another_policy_counts_from_the_next_step_on(self):
         with Node() as one:
             box = one.create(policy={"preset": "minimal"})
-            running = call(one, box, "python3 -c 'import time; time.sleep(1); print(1)'", background=True)
+            waits = "python3 -c 'import os, time\nwhile not os.path.exists(\"x\"): time.sleep(0.01)\nprint(1)'"
+            running = call(one, box, waits, background=True)
             self.assertEqual(call(one, box, "touch x")["outcome"], "needs_approval")
             set_to = one.ask("PUT", f"/v1/sandboxes/{box}/policy", {"preset": "open"})
             self.assertEqual((set_to["name"], set_to["preset"]), ("open", "open"))

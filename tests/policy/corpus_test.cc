@@ -54,35 +54,43 @@ std::vector<Row> ReadCorpus() {
 
 class BypassCorpus : public PolicyTest {
  protected:
-  // Each in a folder of its own, which has what the commands are about.
-  std::string Prepare(const Row& row) {
-    const std::string folder = "/home/agent/workspace/" + row.id;
-    const auto made = Operate("mkdir " + row.id + " && cd " + row.id + " && mkdir MARKDIR && echo x > MARKFILE");
-    EXPECT_EQ(ExitCode(made), 0);
-    if (row.setup.empty()) return folder;
-    const auto prepared = Operate("mkdir -p s && cd s && " + row.setup, folder);
-    EXPECT_EQ(ExitCode(prepared), 0) << row.id << "\n" << prepared.err.kept;
-    return folder + "/s";
+  static std::string FolderOf(const Row& row) {
+    return "/home/agent/workspace/" + row.id + (row.setup.empty() ? "" : "/s");
   }
-  bool HadEffect(const std::string& folder) {
-    const std::string above = folder.ends_with("/s") ? folder + "/.." : folder;
-    return ExitCode(Operate("test -e MARK -o -e " + above +
-                                "/MARK -o -e /etc/caisson-MARK -o -e "
-                                "/usr/local/bin/caisson-MARK -o ! -d " +
-                                above + "/MARKDIR -o ! -f " + above + "/MARKFILE",
-                            folder)) == 0;
+  // Each in a folder of its own, which has what the commands are about.
+  void Prepare(const std::vector<Row>& rows) {
+    std::string script;
+    for (const Row& row : rows) {
+      script += "mkdir -p " + row.id + "/MARKDIR && echo x > " + row.id + "/MARKFILE || exit 1\n";
+      if (row.setup.empty()) continue;
+      script += "(mkdir " + row.id + "/s && cd " + row.id + "/s && " + row.setup + "\n) || { echo " + row.id +
+                " >&2; exit 1; }\n";
+    }
+    const auto prepared = Operate(script);
+    ASSERT_EQ(ExitCode(prepared), 0) << prepared.err.kept;
+  }
+  // The rows whose commands did what they must not.
+  std::string WithEffect(const std::vector<Row>& rows) {
+    std::string script = "ls -d /etc/caisson-MARK /usr/local/bin/caisson-MARK 2>/dev/null\n";
+    for (const Row& row : rows) {
+      script += "test -e " + FolderOf(row) + "/MARK -o -e " + row.id + "/MARK -o ! -d " + row.id + "/MARKDIR -o ! -f " +
+                row.id + "/MARKFILE && echo " + row.id + "\n";
+    }
+    return Operate(script + "true").out.kept;
   }
 };
 
 TEST_F(BypassCorpus, UnderStrict) {
   UsePreset("strict");
+  const std::vector<Row> rows = ReadCorpus();
+  ASSERT_NO_FATAL_FAILURE(Prepare(rows));
+  ASSERT_EQ(WithEffect(rows), "") << "before anything was tried";
   int refused = 0;
   int contained = 0;
   int allowed = 0;
-  for (const Row& row : ReadCorpus()) {
-    const std::string folder = Prepare(row);
-    const Answer answer = Ask(row.command, row.env, folder);
-    EXPECT_FALSE(HadEffect(folder)) << row.id << ": " << row.command << "\n" << answer.text();
+  for (const Row& row : rows) {
+    const Answer answer = row.needs_terminal ? AskOnTerminal(row.command, row.env, FolderOf(row))
+                                             : Ask(row.command, row.env, FolderOf(row));
     if (row.verdict == "deny") {
       EXPECT_FALSE(answer.is_allowed()) << row.id << ": " << row.command << "\n" << answer.text();
       refused += answer.is_allowed() ? 0 : 1;
@@ -93,10 +101,22 @@ TEST_F(BypassCorpus, UnderStrict) {
       ++contained;
     }
   }
+  EXPECT_EQ(WithEffect(rows), "");
   std::cout << "refused " << refused << ", contained " << contained << ", allowed " << allowed << "\n";
   EXPECT_EQ(refused, 107);
   EXPECT_EQ(contained, 33);
   EXPECT_EQ(allowed, 41);
+}
+
+// The look at what a row did sees it.
+TEST_F(BypassCorpus, AnEffectIsSeen) {
+  UsePreset("open");
+  std::vector<Row> rows = {{.id = "made", .command = "touch MARK", .verdict = "", .setup = "true", .env = {}},
+                           {.id = "gone", .command = "rm -r MARKDIR", .verdict = "", .setup = "", .env = {}},
+                           {.id = "kept", .command = "ls", .verdict = "", .setup = "", .env = {}}};
+  ASSERT_NO_FATAL_FAILURE(Prepare(rows));
+  for (const Row& row : rows) EXPECT_EQ(Ask(row.command, row.env, FolderOf(row)).exit_code(), 0) << row.id;
+  EXPECT_EQ(WithEffect(rows), "made\ngone\n");
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "policy/policy_test.h"
 
-#include <chrono>
-
 #include "caisson/policy/zone.h"
 
 namespace caisson::support {
@@ -43,8 +41,7 @@ void PolicyTest::UseText(const std::string& text) {
 }
 
 PolicyTest::Answer PolicyTest::Put(const policy::CommandCall& call, const sandbox::CommandSpec& spec) {
-  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  auto admission = gate_->Admit(call, spec, box(), at_.value_or(now));
+  auto admission = gate_->Admit(call, spec, box(), at_.value_or(guard::Now()));
   if (!admission) {
     ADD_FAILURE() << admission.error().message() << ": " << admission.error().cause();
     return {};
@@ -55,34 +52,18 @@ PolicyTest::Answer PolicyTest::Put(const policy::CommandCall& call, const sandbo
 }
 
 PolicyTest::Answer PolicyTest::Ask(const std::string& text, const Variables& env, const std::string& cwd) {
-  policy::CommandCall call;
-  call.text = text;
-  call.env = env;
-  call.cwd = cwd;
   sandbox::CommandSpec spec;
   spec.timeout = std::chrono::minutes(2);
-  return Put(call, spec);
+  return Put({.text = text, .argv = {}, .env = env, .cwd = cwd}, spec);
 }
 
-PolicyTest::Answer PolicyTest::AskArgv(const std::vector<std::string>& argv) {
-  policy::CommandCall call;
-  call.argv = argv;
-  return Put(call, {});
-}
-
-PolicyTest::Answer PolicyTest::AskOnTerminal(const std::string& text) {
-  policy::CommandCall call;
-  call.text = text;
+PolicyTest::Answer PolicyTest::AskOnTerminal(const std::string& text, const Variables& env, const std::string& cwd) {
   sandbox::CommandSpec spec;
   spec.terminal = sandbox::TerminalSize{};
-  return Put(call, spec);
+  return Put({.text = text, .argv = {}, .env = env, .cwd = cwd}, spec);
 }
 
-sandbox::CommandResult PolicyTest::Operate(const std::string& script, const std::string& cwd) {
-  sandbox::CommandSpec spec = Script(script);
-  spec.cwd = cwd;
-  return RunIn(box(), spec);
-}
+sandbox::CommandResult PolicyTest::Operate(const std::string& script) { return RunIn(box(), Script(script)); }
 
 bool PolicyTest::IsThere(const std::string& path) { return ExitCode(Operate("test -e '" + path + "'")) == 0; }
 

@@ -26,11 +26,11 @@ class PolicyTest : public SandboxTest {
     // Both streams, for messages.
     std::string text() const;
   };
-  Answer Ask(const std::string& text, const Variables& env = {}, const std::string& cwd = "/home/agent/workspace");
-  Answer AskArgv(const std::vector<std::string>& argv);
-  Answer AskOnTerminal(const std::string& text);
+  Answer Ask(const std::string& text, const Variables& env = {}, const std::string& cwd = plan::kAgentWorkspace);
+  Answer AskOnTerminal(const std::string& text, const Variables& env = {},
+                       const std::string& cwd = plan::kAgentWorkspace);
   // As the operator, whom no policy binds: to prepare what the agent finds, and to look at what it left.
-  sandbox::CommandResult Operate(const std::string& script, const std::string& cwd = "/home/agent/workspace");
+  sandbox::CommandResult Operate(const std::string& script);
   bool IsThere(const std::string& path);
 
   void ExpectRuns(const std::string& text);

@@ -2,26 +2,14 @@
 
 #include <limits>
 
-#include "caisson/document/document.h"
+#include "caisson/document/document_fixture.h"
 
 namespace caisson::document {
 namespace {
 
 Result<Value> ReadIt(std::string_view text) { return Read(text, Format::kToml, "policy.toml"); }
 
-const Table& TableOf(const Value& value) { return std::get<Table>(value.content()); }
-const Array& ArrayOf(const Value& value) { return std::get<Array>(value.content()); }
-
-std::string MessageOf(std::string_view text) {
-  const Result<Value> value = ReadIt(text);
-  return value ? "accepted" : value.error().message();
-}
-
-std::string Repeated(std::string_view piece, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += piece;
-  return text;
-}
+std::string MessageOf(std::string_view text) { return MessageOf(ReadIt(text)); }
 
 TEST(Toml, KnowsWhereEverythingStands) {
   const auto value = ReadIt(
