@@ -56,7 +56,7 @@ std::string FolderOf(const std::string& path) {
 }  // namespace
 
 Result<LoadedText> LoadText(const std::string& path) {
-  const std::string name = "the template " + Quoted(path);
+  const std::string name = Quoted(path);
   const os::Fd found(open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
   if (!found.valid()) return Fail(Error::FromErrno(errno, "cannot open " + name));
   CAISSON_TRY(std::string text, ReadRegular(found, name));
