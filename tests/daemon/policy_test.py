@@ -1,6 +1,7 @@
 """What tools may do in a sandbox, through the daemon."""
 
 import concurrent.futures
+import datetime
 import json
 import subprocess
 import tempfile
@@ -172,6 +173,83 @@ class Policy(unittest.TestCase):
             # What an operator runs follows none.
             self.assertEqual(one.run(box, "touch", "y")["exit_code"], 0)
 
+    def stopping(self, seconds):
+        end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+        return LIST + f'''
+[[rule]]
+name = "short"
+effect = "allow"
+commands = ["tail", "cp"]
+expires_at = {end.isoformat(timespec="milliseconds")}
+on_end = "stop"
+'''
+
+    def test_what_rests_on_a_rule_is_stopped_when_its_time_is_over(self):
+        with Node() as one:
+            box = one.create(policy={"text": self.stopping(4)}, storage="directory")
+            stopped = call(one, box, "tail -f /dev/null", background=True, timeout=600)
+            stopped_after_a_restart = call(one, box, "echo begun; tail -f /dev/null", background=True, timeout=600)
+            goes_on = call(one, box, "while :; do sleep 0.1; done", background=True, timeout=600)
+            # The right is lent to what is stopped with it, and to nothing else.
+            aside = call(one, box, "python3 -c 'import os; os.execv(\"/usr/bin/cp\", [\"cp\", \"a\", \"b\"])'")
+            self.assertIn("PermissionError", aside["stderr"], aside)
+            self.assertEqual(call(one, box, "echo x > a; cp a b")["exit_code"], 0)
+            one.kill()
+            one.start()
+            for begun in (stopped, stopped_after_a_restart):
+                result = one.await_end(box, begun["data"]["command_id"])
+                self.assertEqual((result["outcome"], result["decision"]["effect"], result["decision"]["rule"]), ("cancelled", "deny", "short"), result)
+                self.assertIn("ended at", result["decision"]["reason"])
+                self.assertEqual(codes(result), ["denied_by_policy"])
+            self.assertEqual(result["stdout"], "begun\n")
+            self.assertEqual(one.command_of(box, goes_on["data"]["command_id"])["state"], "running")
+            self.assertEqual(call(one, box, "tail a")["outcome"], "denied")
+
+    def test_a_new_policy_can_stop_what_runs(self):
+        with Node() as one:
+            box = one.create(policy={"text": LIST})
+            begun = [call(one, box, "sleep 600", background=True, timeout=900)["data"]["command_id"] for _ in range(3)]
+            of_operator = one.post(f"/v1/sandboxes/{box}/commands", {"argv": ["sleep", "600"], "background": True, "timeout_ms": 900000})["id"]
+            one.ask("PUT", f"/v1/sandboxes/{box}/policy?running=finish", {"preset": "strict"})
+            self.assertEqual({one.command_of(box, command)["state"] for command in begun}, {"running"})
+            with self.assertRaises(Problem) as wrong:
+                one.ask("PUT", f"/v1/sandboxes/{box}/policy?running=now", {"preset": "strict"})
+            self.assertEqual(wrong.exception.code, "invalid_argument")
+            one.ask("PUT", f"/v1/sandboxes/{box}/policy?running=stop", {"preset": "read_only"})
+            for command in begun:
+                result = one.await_end(box, command)
+                self.assertEqual((result["outcome"], result["decision"]["effect"]), ("cancelled", "deny"), result)
+                self.assertIn("another policy", result["decision"]["reason"])
+            self.assertEqual(one.command_of(box, of_operator)["state"], "running")
+            # Of one that is paused they end when it goes on.
+            frozen = call(one, box, "cat /dev/zero > /dev/null", background=True, timeout=900)["data"]["command_id"]
+            one.post(f"/v1/sandboxes/{box}:pause")
+            one.ask("PUT", f"/v1/sandboxes/{box}/policy?running=stop", {"preset": "strict"})
+            one.post(f"/v1/sandboxes/{box}:resume")
+            self.assertEqual(one.await_end(box, frozen)["outcome"], "cancelled")
+
+    def test_an_operator_s_command_follows_the_policy_it_is_given(self):
+        with Node() as one:
+            box = self.listed(one)
+            path = f"/v1/sandboxes/{box}/commands"
+            denied = one.post(path, {"argv": ["rm", "x"], "policy": {"preset": "strict"}})
+            self.assertEqual((denied["outcome"], denied["decision"]["effect"]), ("denied", "deny"), denied)
+            allowed = one.post(path, {"argv": ["ls", "/"], "env": {"A": "1"}, "policy": {"preset": "strict"}})
+            self.assertEqual((allowed["exit_code"], allowed["decision"]["rule"]), (0, "toolchain"), allowed)
+            held = one.post(path, {"argv": ["python3", "-c", "import os; os.execv('/usr/bin/id', ['id'])"], "policy": {"text": LIST}})
+            self.assertIn("PermissionError", held["stderr"], held)
+            self.assertEqual(one.post(path, {"argv": ["id"], "policy": {"preset": "open"}})["decision"], None)
+            self.assertEqual(one.post(path, {"argv": ["rm", "-f", "x"]})["exit_code"], 0)
+            self.assertEqual(one.post(path, {"argv": ["rm", "x"], "background": True, "policy": {"preset": "strict"}})["state"], "ended")
+            for more in ({"user": "root", "policy": {"preset": "strict"}}, {"policy": {"preset": "strikt"}}, {"policy": {"text": "version = 7"}}):
+                with self.assertRaises(Problem) as wrong:
+                    one.post(path, {"argv": ["ls"], **more})
+                self.assertEqual(wrong.exception.code, "invalid_argument", more)
+            free = one.create(storage="tmpfs")
+            with self.assertRaises(Problem) as conflict:
+                one.post(f"/v1/sandboxes/{free}/commands", {"argv": ["ls"], "policy": {"preset": "strict"}})
+            self.assertEqual(conflict.exception.code, "conflict")
+
     def test_a_policy_that_cannot_be_held_there_is_refused(self):
         with Node() as one:
             box = one.create(storage="directory")
@@ -229,6 +307,12 @@ class Policy(unittest.TestCase):
             self.assertEqual(allowed.stdout.count("\n"), 1)
             denied = run("tool", "web", "run_command", '{"command": "rm x"}')
             self.assertEqual((denied.returncode, json.loads(denied.stdout)["outcome"]), (0, "denied"))
+            refused = run("exec", "--policy", "minimal", "web", "--", "rm", "x")
+            self.assertEqual(refused.returncode, 126, refused)
+            self.assertIn("no rule allows it", refused.stderr)
+            ran = run("exec", "--policy", file, "web", "--", "echo", "hello")
+            self.assertEqual((ran.returncode, ran.stdout), (0, "hello\n"), ran)
+            self.assertEqual(run("exec", "--policy", "strikt", "web", "--", "ls").returncode, 125)
             for words, status in ((("web", "run_command", "{"), 2), (("web", "run_command", "[]"), 2),
                                   (("web", "run_command", '{"comand": "ls"}'), 2), (("web", "run_comand", "{}"), 2),
                                   (("nobody", "run_command", '{"command": "ls"}'), 3)):

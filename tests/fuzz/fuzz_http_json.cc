@@ -86,7 +86,7 @@ void ReadBodies(std::string_view text) {
     Require(tool->call.command.has_value() == tool->call.argv.empty(), "a tool has a text or a program");
     Require(!tool->call.cwd || tool->call.cwd->starts_with('/'), "a tool starts in an absolute folder");
   }
-  if (const auto policy = rest::ReadPolicy(text); !policy) RequireProblem(policy.error());
+  if (const auto policy = rest::ReadPolicyChange("", text); !policy) RequireProblem(policy.error());
   const auto signal = rest::ReadSignal(text);
   if (!signal) RequireProblem(signal.error());
 }

@@ -22,7 +22,7 @@ const policy::Policy& Strict() {
 
 void RequireSense(const policy::Policy& rules, const policy::Decision& decision) {
   Require(!decision.reason.empty() && !decision.rule.empty(), "a decision says why");
-  Require(decision.effect != policy::Effect::kDeny || decision.uses.empty(), "what is denied uses nothing up");
+  Require(decision.effect != policy::Effect::kDeny || decision.lent.empty(), "what is denied is lent nothing");
   Require(decision.findings.size() <= policy::kMostFindings, "findings are bounded");
   bool allows = rules.allows_everything() || decision.findings.empty();
   for (const policy::Finding& finding : decision.findings) {

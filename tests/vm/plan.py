@@ -143,7 +143,7 @@ LEFT_OUT = {
     r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,
     r"integration[.](churn|collect|hostile_workspace|init_attacks)": SLOW,
     r"integration[.](image_directory|policy_image|library_(commands|files|input_wait|terminal))": SLOW,
-    r"integration[.](run_bad_input|run_template|hints)": "refusals and texts, for which the kernel does not matter",
+    r"integration[.](run_bad_input|run_policy|run_template|hints)": "refusals and texts, for which the kernel does not matter",
     r"escape[.](background|terminal)": "the probes of the other two, started another way",
     r"integration[.]node_kills": SLOW,
     r"escape[.]layer_race": SLOW,

@@ -4,6 +4,20 @@
 #include "caisson/cli/policy_file.h"
 
 namespace caisson::cli {
+namespace {
+
+client::PolicyText TextOf(NamedPolicy named) {
+  if (!named.text) return {.preset = std::move(named.name)};
+  const char* const format = named.format() == document::Format::kJson ? "json" : "toml";
+  return {.text = *std::move(named.text), .format = format, .name = LastPart(named.name)};
+}
+
+}  // namespace
+
+Result<client::PolicyText> PolicyTextOf(const std::string& name) {
+  CAISSON_TRY(NamedPolicy named, FindPolicy(name));
+  return TextOf(std::move(named));
+}
 
 Result<std::optional<client::PolicyText>> AgentPolicy(const CommandLine& line, const EffectiveValues& values) {
   std::optional<NamedPolicy> named;
@@ -13,10 +27,7 @@ Result<std::optional<client::PolicyText>> AgentPolicy(const CommandLine& line, c
     CAISSON_TRY(named, FindTemplatePolicy(values));
   }
   if (!named) return std::nullopt;
-  if (!named->text) return client::PolicyText{.preset = named->name};
-  return client::PolicyText{.text = *std::move(named->text),
-                            .format = named->format() == document::Format::kJson ? "json" : "toml",
-                            .name = LastPart(named->name)};
+  return TextOf(*std::move(named));
 }
 
 }  // namespace caisson::cli

@@ -34,6 +34,8 @@ sandbox::Outcome OutcomeOf(const client::ResultView& result) {
   if (result.outcome == "timed_out") return sandbox::TimedOut{};
   if (result.outcome == "out_of_memory") return sandbox::OutOfMemory{};
   if (result.outcome == "cancelled") return sandbox::Cancelled{};
+  if (result.outcome == "denied") return sandbox::Denied{};
+  if (result.outcome == "needs_approval") return sandbox::NeedsApproval{};
   return WhyNotStarted(result);
 }
 
@@ -44,9 +46,16 @@ std::vector<std::string> ResultNotices(const client::ResultView& result, const s
   RunRequest request;
   request.argv = {program};
   request.timeout = timeout;
+  std::optional<sandbox::DecisionNote> decision;
+  if (result.decision) {
+    decision = sandbox::DecisionNote{.effect = result.decision->effect,
+                                     .rule = result.decision->rule,
+                                     .source = result.decision->source,
+                                     .reason = result.decision->reason};
+  }
   const bool is_out_of_memory = std::holds_alternative<sandbox::OutOfMemory>(outcome);
-  const std::string line =
-      is_out_of_memory ? "the command was ended at the memory limit of the sandbox" : OutcomeLine(outcome, request);
+  const std::string line = is_out_of_memory ? "the command was ended at the memory limit of the sandbox"
+                                            : OutcomeLine(outcome, request, decision);
   if (!line.empty()) lines.push_back(line);
   for (const client::HintView& hint : result.hints) lines.push_back("hint: " + hint.message + " " + hint.suggestion);
   return lines;

@@ -1,4 +1,5 @@
 #include "caisson/base/utf8.h"
+#include "caisson/cli/agent_policy.h"
 #include "caisson/cli/command_outcome.h"
 #include "caisson/cli/command_session.h"
 #include "caisson/cli/commands.h"
@@ -20,6 +21,9 @@ int PrintResult(const client::ResultView& result, const ExecRequest& request, co
 
 Result<int> Exec(const CommandLine& line, const Environment& environment) {
   CAISSON_TRY(ExecRequest request, ReadExecRequest(line));
+  if (const OptionValue* policy = line.Find(Option::kExecPolicy)) {
+    CAISSON_TRY(request.start.policy, PolicyTextOf(policy->text));
+  }
   CAISSON_TRY(const client::Endpoint endpoint, ReachNode(line, environment));
   const bool is_background = request.ends == Ends::kInBackground;
   const int input = request.forward == Forward::kInput ? InputToForward() : -1;

@@ -68,6 +68,7 @@ enum class Option {
   kProfile,
   kPolicy,
   kAgentPolicy,
+  kExecPolicy,
   kImage,
   kWorkspace,
   kCpus,

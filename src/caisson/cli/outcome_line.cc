@@ -26,7 +26,9 @@ struct Describe {
   std::string operator()(const sandbox::OutOfMemory&) const {
     return "the command was ended at its memory limit of " + FormatBytes(request.limits.memory);
   }
-  std::string operator()(const sandbox::Cancelled&) const { return "the command was cancelled"; }
+  std::string operator()(const sandbox::Cancelled&) const {
+    return decision && decision->effect == "deny" ? "the policy stopped it" + Why() : "the command was cancelled";
+  }
   std::string operator()(const sandbox::FailedToStart& failure) const {
     const std::string program = Quoted(request.argv.front());
     if (failure.reason == sandbox::FailedToStart::Reason::kNotFound) {
@@ -45,8 +47,8 @@ struct Describe {
 
   std::string Why() const {
     if (!decision) return "";
-    return (decision->reason.empty() ? "" : ": " + Printable(decision->reason)) + " (rule " + decision->rule + ", " +
-           Printable(decision->source) + ")";
+    return (decision->reason.empty() ? "" : ": " + Printable(decision->reason)) + " (rule " +
+           Printable(decision->rule) + ", " + Printable(decision->source) + ")";
   }
 };
 

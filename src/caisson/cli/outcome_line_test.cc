@@ -16,6 +16,9 @@ TEST(OutcomeLine, SpeaksOnlyOfWhatIsNotTheCommandsOwnExit) {
   EXPECT_EQ(OutcomeLine(sandbox::TimedOut{}, request), "the command timed out after 30s");
   EXPECT_EQ(OutcomeLine(sandbox::OutOfMemory{}, request), "the command was ended at its memory limit of 2GiB");
   EXPECT_EQ(OutcomeLine(sandbox::Cancelled{}, request), "the command was cancelled");
+  const sandbox::DecisionNote note{.effect = "deny", .rule = "r", .source = "p:1", .reason = "it ended"};
+  EXPECT_EQ(OutcomeLine(sandbox::Cancelled{}, request, note), "the policy stopped it: it ended (rule r, p:1)");
+  EXPECT_EQ(OutcomeLine(sandbox::Denied{}, request, note), "the policy refuses it: it ended (rule r, p:1)");
   const sandbox::FailedToStart not_found{sandbox::FailedToStart::Reason::kNotFound, ENOENT, "exec"};
   EXPECT_EQ(OutcomeLine(not_found, request), "the command 'evil\\x1b[0m' was not found in the sandbox");
 }

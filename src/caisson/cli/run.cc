@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <optional>
 
 #include "caisson/base/utf8.h"
@@ -24,6 +26,8 @@
 
 namespace caisson::cli {
 namespace {
+
+using std::chrono::milliseconds;
 
 struct Finished {
   SandboxId sandbox;
@@ -112,8 +116,17 @@ Result<sandbox::CommandResult> AskAndRun(const RunRequest& request, policy::Poli
     refused.decision = guard::NoteOf(admission.decision);
     return refused;
   }
-  CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, *admission.spec, sandbox, interrupts));
+  sandbox::CommandSpec admitted = *admission.spec;
+  const auto time_left =
+      admission.stop ? std::max(admission.stop->at - guard::Now(), milliseconds(1)) : milliseconds(0);
+  const bool ends_early = admission.stop && time_left < admitted.timeout;
+  if (ends_early) admitted.timeout = time_left;
+  CAISSON_TRY(sandbox::CommandResult result, StartAndWait(request, admitted, sandbox, interrupts));
   result.decision = guard::NoteOf(admission.decision);
+  if (ends_early && std::holds_alternative<sandbox::TimedOut>(result.outcome)) {
+    result.outcome = sandbox::Cancelled{};
+    result.decision = admission.stop->note;
+  }
   return result;
 }
 

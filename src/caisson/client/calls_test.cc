@@ -126,6 +126,17 @@ TEST(Calls, RefuseAnswersThatAreNone) {
   }
 }
 
+TEST(ReadResult, SaysWhatAPolicyDecided) {
+  const auto plain = ReadResult(R"({"outcome":"exited","exit_code":0,"decision":null,"hints":[]})");
+  ASSERT_TRUE(plain);
+  EXPECT_FALSE(plain->decision);
+  const auto denied = ReadResult(
+      R"({"outcome":"denied","decision":{"effect":"deny","rule":"r","source":"p:1","reason":"so"},"hints":[]})");
+  ASSERT_TRUE(denied && denied->decision);
+  EXPECT_EQ(denied->decision->effect + denied->decision->rule + denied->decision->source + denied->decision->reason,
+            "denyrp:1so");
+}
+
 TEST(Files, AskForParts) {
   ScriptedNode node;
   node.Add({{ReplyText(206, "abc", kBytes, "Content-Range: bytes 0-2/9\r\n")}});

@@ -60,6 +60,12 @@ Result<ResultView> ReadResult(std::string_view text) {
   if (view.outcome.empty()) return Fail(NotUnderstood("a result has no outcome"));
   view.exit_code = OptionalIntegerAt(object, "exit_code");
   view.signal = OptionalTextAt(object, "signal");
+  if (const boost::json::value* decision = object.if_contains("decision");
+      decision != nullptr && decision->is_object()) {
+    const boost::json::object& said = decision->get_object();
+    view.decision =
+        DecisionView{TextAt(said, "effect"), TextAt(said, "rule"), TextAt(said, "source"), TextAt(said, "reason")};
+  }
   if (const boost::json::value* hints = object.if_contains("hints"); hints != nullptr && hints->is_array()) {
     for (const boost::json::value& hint : hints->get_array()) {
       if (!hint.is_object()) continue;
@@ -92,6 +98,9 @@ Result<std::string> StartBody(const StartRequest& request) {
   body["user"] = request.user;
   if (request.timeout) body["timeout_ms"] = request.timeout->count();
   body["input"] = request.input == Input::kOpen ? "open" : "none";
+  if (request.policy) {
+    CAISSON_TRY(body["policy"], ObjectOf(*request.policy));
+  }
   body["background"] = true;
   return boost::json::serialize(body);
 }

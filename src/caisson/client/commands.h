@@ -10,6 +10,7 @@
 
 #include "caisson/base/result.h"
 #include "caisson/client/http.h"
+#include "caisson/client/policy_text.h"
 
 namespace caisson::client {
 
@@ -25,6 +26,7 @@ struct StartRequest {
   std::string user = "agent";  // or "root"
   std::optional<std::chrono::milliseconds> timeout;
   Input input = Input::kNone;
+  std::optional<PolicyText> policy = {};  // absent: nothing is refused
 };
 
 struct CommandView {
@@ -46,11 +48,20 @@ struct HintView {
   std::string suggestion;
 };
 
+// Why a policy let a command run or not.
+struct DecisionView {
+  std::string effect;  // "allow", "ask" or "deny"
+  std::string rule;
+  std::string source;
+  std::string reason;
+};
+
 // What became of a command.
 struct ResultView {
   std::string outcome;
   std::optional<int> exit_code;
-  std::optional<std::string> signal;  // its name
+  std::optional<std::string> signal;          // its name
+  std::optional<DecisionView> decision = {};  // absent: no policy was asked
   std::vector<HintView> hints;
   std::string json;  // all of it
 };

@@ -12,20 +12,13 @@
 #include "caisson/base/result.h"
 #include "caisson/base/units.h"
 #include "caisson/client/http.h"
+#include "caisson/client/policy_text.h"
 
 namespace caisson::client {
 
 // What can be asked of a node about its sandboxes, as api/openapi.yaml has it. A sandbox is named by its id, by a
 // beginning of it that only one has, or by its name. Errors of each: those of Http::Ask; kInternal for an answer that
 // is not understood.
-
-// A policy: a preset by its name, or a text.
-struct PolicyText {
-  std::optional<std::string> preset = {};
-  std::string text = {};
-  std::string format = "toml";  // or "json"
-  std::string name = {};        // of the file, as decisions show it
-};
 
 struct CreateRequest {
   std::optional<std::string> name;

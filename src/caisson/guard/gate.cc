@@ -3,7 +3,9 @@
 #include <chrono>
 #include <map>
 
+#include "caisson/base/utf8.h"
 #include "caisson/os/landlock.h"
+#include "caisson/policy/moment_text.h"
 #include "caisson/sandbox/files.h"
 
 namespace caisson::guard {
@@ -15,12 +17,25 @@ constexpr int kMostDecisions = 100;
 
 std::vector<UseLedger::Claim> ClaimsOf(const policy::Decision& decision) {
   std::map<const policy::Rule*, std::uint32_t> counts;
-  for (const policy::Rule* rule : decision.uses) ++counts[rule];
+  for (const policy::Rule* rule : decision.lent) {
+    if (rule->max_uses) ++counts[rule];
+  }
   std::vector<UseLedger::Claim> claims;
   for (const auto& [rule, count] : counts) {
     claims.push_back({.rule = rule->name, .most = rule->max_uses.value_or(0), .count = count});
   }
   return claims;
+}
+
+std::optional<Stop> EarlierOf(const std::optional<policy::Stop>& one, const std::optional<policy::Stop>& other) {
+  const auto& first = !one || (other && other->at < one->at) ? other : one;
+  if (!first) return std::nullopt;
+  return Stop{.at = first->at,
+              .note = {.effect = std::string(policy::EffectName(policy::Effect::kDeny)),
+                       .rule = first->rule->name,
+                       .source = first->rule->source,
+                       .reason = "the rule " + Quoted(first->rule->name) + " ended at " +
+                                 policy::MomentText(first->at) + ", and what rested on it was stopped"}};
 }
 
 Result<std::string> ShellOf(const os::ProgramIndex& index) {
@@ -62,26 +77,28 @@ Result<std::unique_ptr<Gate>> Gate::Make(policy::Policy policy, UseLedger& ledge
 Result<policy::Decision> Gate::Decide(const policy::CommandCall& call, const policy::Situation& situation) {
   for (int i = 0; i < kMostDecisions; ++i) {
     policy::Decision decision = policy::DecideCommand(policy_, call, situation);
-    if (decision.effect != policy::Effect::kAllow || decision.uses.empty()) return decision;
-    CAISSON_TRY(const bool is_taken, ledger_.Take(ClaimsOf(decision)));
+    if (decision.effect != policy::Effect::kAllow) return decision;
+    const std::vector<UseLedger::Claim> claims = ClaimsOf(decision);
+    if (claims.empty()) return decision;
+    CAISSON_TRY(const bool is_taken, ledger_.Take(claims));
     if (is_taken) return decision;
   }
   return Fail(Error(Code::kUnavailable, "the uses of a rule cannot be counted").Retryable());
 }
 
 Result<Gate::SharedPlan> Gate::PlanFor(const ProgramSource::Index& index, const policy::Situation& situation,
-                                       const std::vector<const policy::Rule*>& used,
+                                       const std::vector<const policy::Rule*>& lent,
                                        const std::optional<Error>& failed) {
   const std::lock_guard lock(plan_mutex_);
   const bool is_current = plan_ != nullptr && plan_index_ == index && situation.now >= plan_from_ &&
                           (!plan_until_ || situation.now < *plan_until_);
-  if (used.empty() && is_current) return plan_;
-  CAISSON_TRY(std::optional<plan::KernelPlan> compiled, policy::Compile(policy_, *index, situation, used));
+  if (lent.empty() && is_current) return plan_;
+  CAISSON_TRY(std::optional<plan::KernelPlan> compiled, policy::Compile(policy_, *index, situation, lent));
   // A refusal whose uses cannot be told was left out.
   if (failed) return Fail(*failed);
   if (!compiled) return nullptr;
   auto plan = std::make_shared<const plan::KernelPlan>(*std::move(compiled));
-  if (!used.empty()) return plan;
+  if (!lent.empty()) return plan;
   plan_ = plan;
   plan_index_ = index;
   plan_from_ = situation.now;
@@ -113,7 +130,7 @@ Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandb
   situation.resolve = outlook.resolve;
   CAISSON_TRY(policy::Decision decision, Decide(call, situation));
   if (failed) return Fail(*std::move(failed));
-  Admission admission{.decision = std::move(decision), .spec = std::nullopt};
+  Admission admission{.decision = std::move(decision), .spec = std::nullopt, .stop = std::nullopt};
   if (admission.decision.effect != policy::Effect::kAllow) return admission;
 
   sandbox::CommandSpec admitted = spec;
@@ -127,12 +144,13 @@ Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandb
       CAISSON_TRY(shell, ShellOf(*index));
     }
     admitted.argv = ArgvOf(call, shell);
-    CAISSON_TRY(admitted.kernel_plan, PlanFor(index, situation, admission.decision.uses, failed));
+    CAISSON_TRY(admitted.kernel_plan, PlanFor(index, situation, admission.decision.lent, failed));
     // The image's own folders alone: what a command puts into its home must not stand for a program.
     admitted.env.emplace_back("PATH", os::SearchPath());
   }
   admitted.env.insert(admitted.env.end(), call.env.begin(), call.env.end());
   admission.spec = std::move(admitted);
+  admission.stop = EarlierOf(admission.decision.stop, policy::StopOfFiles(policy_, now));
   return admission;
 }
 

@@ -32,6 +32,12 @@ std::vector<std::string> ArgvOf(const policy::CommandCall& call, const std::stri
 // The moment to decide at.
 policy::Time Now();
 
+// When a command that a policy let run has to end all the same, and what its result says of the decision then.
+struct Stop {
+  policy::Time at{};
+  sandbox::DecisionNote note;
+};
+
 // Decides what the commands of one sandbox may do under one policy, and confines those that may run. Thread-safe.
 class Gate {
  public:
@@ -45,6 +51,7 @@ class Gate {
     // Set when the call is allowed: to be started in that sandbox. Its argv, variables and plan are the call's, the
     // rest as it was given.
     std::optional<sandbox::CommandSpec> spec;
+    std::optional<Stop> stop;  // the caller's to carry out
   };
   // Uses that the call takes are counted when this returns. `spec`: what the call does not say. Errors: kUnsupported
   // (no bash in the image for a text; a program that cannot be held), those of the ledger and of looking into the
@@ -69,13 +76,13 @@ class Gate {
   Result<policy::Decision> Decide(const policy::CommandCall& call, const policy::Situation& situation);
   // `failed`: what kept the situation from telling uses.
   Result<SharedPlan> PlanFor(const ProgramSource::Index& index, const policy::Situation& situation,
-                             const std::vector<const policy::Rule*>& used, const std::optional<Error>& failed);
+                             const std::vector<const policy::Rule*>& lent, const std::optional<Error>& failed);
 
   policy::Policy policy_;
   UseLedger& ledger_;
   ProgramSource& programs_;
 
-  std::mutex plan_mutex_;  // what follows: the plan of calls that use nothing up
+  std::mutex plan_mutex_;  // what follows: the plan of calls that nothing is lent to
   SharedPlan plan_;
   ProgramSource::Index plan_index_;
   policy::Time plan_from_{};

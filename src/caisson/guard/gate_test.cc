@@ -200,6 +200,28 @@ TEST_F(GateTest, WhatIsUsedUpIsInThePlanOfItsCallAlone) {
   EXPECT_FALSE(names_git(Admit(*gate, ArgvCall({"ls"}))));
 }
 
+TEST_F(GateTest, SaysWhenACommandHasToEnd) {
+  const auto gate = MakeGate(std::string(kLs) +
+                             "[[rule]]\nname = 'git'\neffect = 'allow'\ncommands = ['git']\nexpires_at = "
+                             "2030-01-01T00:00:00Z\non_end = 'stop'\n");
+  const policy::Time end = std::chrono::sys_days{std::chrono::year{2030} / 1 / 1};
+  EXPECT_FALSE(Admit(*gate, ArgvCall({"ls"}))->stop);
+  const auto admission = Admit(*gate, ArgvCall({"git"}));
+  ASSERT_TRUE(admission->stop);
+  EXPECT_EQ(admission->stop->at, end);
+  const sandbox::DecisionNote& note = admission->stop->note;
+  EXPECT_EQ(note.effect + " " + note.rule + " " + note.source, "deny git policy.toml:7");
+  EXPECT_EQ(note.reason, "the rule 'git' ended at 2030-01-01T00:00:00Z, and what rested on it was stopped");
+  EXPECT_FALSE(Admit(*gate, ArgvCall({"git"}), end)->spec);
+
+  const auto files =
+      MakeGate(std::string(kLs) +
+               "[[rule]]\nname = 'srv'\neffect = 'allow'\nactions = ['file.write']\npaths = ['/srv/**']\n"
+               "expires_at = 2030-01-01T00:00:00Z\non_end = 'stop'\n");
+  EXPECT_EQ(Admit(*files, ArgvCall({"ls"}))->stop->note.rule, "srv") << "what it may write it may write at once";
+  EXPECT_FALSE(Admit(*files, ArgvCall({"ls"}), end)->stop);
+}
+
 TEST_F(GateTest, CountsEachUseOfACall) {
   const auto gate =
       MakeGate("default = 'deny'\n[[rule]]\nname = 'three'\neffect = 'allow'\ncommands = ['ls']\nmax_uses = 3\n");

@@ -11,9 +11,16 @@ namespace {
 // What a policy says of a call of which it cannot tell what it starts (policy::Decision::rule).
 constexpr std::string_view kUnknownShell = "unknown_shell";
 
+// The policy let it run, and no longer did.
+bool WasStopped(const Evidence& evidence) {
+  return std::holds_alternative<sandbox::Cancelled>(evidence.result.outcome) && evidence.result.decision &&
+         evidence.result.decision->effect == "deny";
+}
+
 const sandbox::DecisionNote* RefusalIn(const Evidence& evidence) {
   const bool is_refused = std::holds_alternative<sandbox::Denied>(evidence.result.outcome) ||
-                          std::holds_alternative<sandbox::NeedsApproval>(evidence.result.outcome);
+                          std::holds_alternative<sandbox::NeedsApproval>(evidence.result.outcome) ||
+                          WasStopped(evidence);
   return is_refused && evidence.result.decision ? &*evidence.result.decision : nullptr;
 }
 
@@ -37,6 +44,11 @@ std::string Sentence(std::string_view text) {
 std::optional<Hint> DeniedByPolicy(const Evidence& evidence) {
   const sandbox::DecisionNote* refusal = RefusalIn(evidence);
   if (refusal == nullptr || refusal->rule == kUnknownShell) return std::nullopt;
+  if (WasStopped(evidence)) {
+    return Hint{.code = "denied_by_policy",
+                .message = "The policy does not allow it any more: " + Sentence(refusal->reason),
+                .suggestion = "Look at what it did so far; begin again when it is allowed."};
+  }
   const bool asks = std::holds_alternative<sandbox::NeedsApproval>(evidence.result.outcome);
   return Hint{.code = "denied_by_policy",
               .message = std::string(asks ? "The policy wants somebody to be asked" : "The policy does not allow it") +

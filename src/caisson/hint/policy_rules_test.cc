@@ -27,6 +27,14 @@ TEST(DeniedByPolicy, SaysThatSomebodyIsToBeAsked) {
   EXPECT_TRUE(Names(said, "wants somebody to be asked") && Names(said, "Do without it")) << said;
 }
 
+TEST(DeniedByPolicy, SaysThatItIsNotAllowedAnyMore) {
+  const std::string said = Said(DeniedByPolicy, Refused(sandbox::Cancelled{}, "publish", ""));
+  EXPECT_TRUE(Names(said, "any more: No rule allows it.") && Names(said, "when it is allowed")) << said;
+  EndedCommand cancelled = Refused(sandbox::Cancelled{}, "publish", "");
+  cancelled.result.decision->effect = "allow";
+  EXPECT_EQ(Said(DeniedByPolicy, cancelled), "") << "somebody cancelled it";
+}
+
 TEST(DeniedByPolicy, HoldsNoControlCharacterAndNoEnd) {
   const std::string said =
       Said(DeniedByPolicy, Refused(sandbox::Denied{}, "a\x1b[2J", std::string(100'000, 'x') + "\n"));

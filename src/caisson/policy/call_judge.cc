@@ -335,6 +335,12 @@ void CallJudge::JudgeText(std::string_view text, const Folders& folders) {
   }
 }
 
+void CallJudge::TakeWhatEnds() {
+  if (decision_.effect == Effect::kDeny) return;
+  decision_.lent = scales_.lent();
+  decision_.stop = scales_.stop();
+}
+
 Decision CallJudge::Judge(const CommandCall& call) {
   if (rules_.allows_everything()) {
     Decide(Effect::kAllow, "default", rules_.name(), "the policy allows everything", "");
@@ -351,13 +357,13 @@ Decision CallJudge::Judge(const CommandCall& call) {
     JudgeProgram(words, folders);
   }
   if (!decided_) Decide(Effect::kAllow, "shell", "built in", "it starts no program and writes nothing", "");
-  if (decision_.effect != Effect::kDeny) decision_.uses = scales_.uses();
+  TakeWhatEnds();
   return std::move(decision_);
 }
 
 Decision CallJudge::Judge(Action action, std::string subject, const Matches& matches) {
   Count(Weigh(std::move(subject), matches), action);
-  if (decision_.effect != Effect::kDeny) decision_.uses = scales_.uses();
+  TakeWhatEnds();
   return std::move(decision_);
 }
 

@@ -53,6 +53,8 @@ class CallJudge {
   void Count(const Verdict& verdict, std::string alternative, std::string_view why);
   void CountUnknown(std::string subject, std::string_view why);
   void Note(Finding finding);
+  // What the decision says of rules that end, or are used up.
+  void TakeWhatEnds();
   // Whether a part of this effect is the one that decides so far.
   bool IsStricter(Effect effect) const { return !decided_ || effect > decision_.effect; }
   void Decide(Effect effect, std::string rule, std::string source, std::string reason, std::string alternative);

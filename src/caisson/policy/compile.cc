@@ -17,8 +17,8 @@ using plan::FileGrant;
 class Compiler {
  public:
   Compiler(const Policy& policy, const os::ProgramIndex& index, const Situation& situation,
-           const std::vector<const Rule*>& used)
-      : policy_(policy), index_(index), situation_(situation), used_(used), grants_(index) {
+           const std::vector<const Rule*>& lent)
+      : policy_(policy), index_(index), situation_(situation), lent_(lent), grants_(index) {
     for (const Rule& rule : policy.rules()) {
       if (!Refuses(rule)) continue;
       for (const Action action : rule.actions) AddRefusal(rule, action);
@@ -40,9 +40,14 @@ class Compiler {
   }
 
  private:
-  bool Holds(const Rule& rule) const {
-    if (rule.max_uses) return std::find(used_.begin(), used_.end(), &rule) != used_.end();
-    return !WhyNotNow(rule, situation_);
+  bool IsLent(const Rule& rule) const { return std::find(lent_.begin(), lent_.end(), &rule) != lent_.end(); }
+
+  bool Holds(const Rule& rule) const { return rule.max_uses ? IsLent(rule) : !WhyNotNow(rule, situation_); }
+
+  // Programs of a rule that stops what it let run are not for what would go on.
+  bool LetsRun(const Rule& rule) const {
+    return rule.effect == Effect::kAllow && Covers(rule, Action::kProcessExec) && Holds(rule) &&
+           (rule.on_end == OnEnd::kFinish || IsLent(rule));
   }
 
   // A refusal that binds now. One that asks refuses when it may not ask, too.
@@ -110,7 +115,7 @@ class Compiler {
     ProgramGrants programs(index_, denied_, grants_);
     programs.AllowBasis();
     for (const Rule& rule : policy_.rules()) {
-      if (rule.effect != Effect::kAllow || !Covers(rule, Action::kProcessExec) || !Holds(rule)) continue;
+      if (!LetsRun(rule)) continue;
       for (const CommandPattern& pattern : rule.commands) {
         if (pattern.is_workspace_programs) {
           grants_.Add(plan::kAgentWorkspace, plan::kExecuteFile | plan::kReadFile | plan::kReadFolder);
@@ -139,7 +144,7 @@ class Compiler {
   const Policy& policy_;
   const os::ProgramIndex& index_;
   const Situation& situation_;
-  const std::vector<const Rule*>& used_;
+  const std::vector<const Rule*>& lent_;
   struct Refused {
     TreeSet trees;
     std::set<std::string> files;
@@ -153,9 +158,9 @@ class Compiler {
 }  // namespace
 
 Result<std::optional<plan::KernelPlan>> Compile(const Policy& policy, const os::ProgramIndex& index,
-                                                const Situation& situation, const std::vector<const Rule*>& used) {
+                                                const Situation& situation, const std::vector<const Rule*>& lent) {
   if (policy.allows_everything()) return std::nullopt;
-  CAISSON_TRY(plan::KernelPlan plan, Compiler(policy, index, situation, used).Run());
+  CAISSON_TRY(plan::KernelPlan plan, Compiler(policy, index, situation, lent).Run());
   return plan;
 }
 

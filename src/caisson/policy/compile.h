@@ -30,12 +30,13 @@ struct KernelFeatures {
 // when a sandbox is given the policy. Errors: kUnsupported, naming the rule, the mechanism and what to do.
 Status CheckEnforceable(const Policy& policy, const KernelFeatures& features);
 
-// The plan for one call, at a moment: of the rules that hold then. A rule with max_uses counts when it is in `used`:
-// what one call uses up is granted to that call alone. Absent: the policy allows everything, and the sandbox's own
-// confinement is all there is. Errors: as of CheckEnforceable; kUnsupported too when a program of the image is many in
-// one file (busybox) and not all of them are allowed; kResourceExhausted beyond plan::kMostGrants.
+// The plan for one call, at a moment: of the rules that hold then. `lent`: those of the decision. A rule with max_uses,
+// and the programs of one with on_end = "stop", are granted to the calls that they are lent to alone. Absent: the
+// policy allows everything, and the sandbox's own confinement is all there is. Errors: as of CheckEnforceable;
+// kUnsupported too when a program of the image is many in one file (busybox) and not all of them are allowed;
+// kResourceExhausted beyond plan::kMostGrants.
 Result<std::optional<plan::KernelPlan>> Compile(const Policy& policy, const os::ProgramIndex& index,
-                                                const Situation& situation, const std::vector<const Rule*>& used);
+                                                const Situation& situation, const std::vector<const Rule*>& lent);
 
 // Sentences for a person about what the kernel holds of this policy and what only the tool does.
 std::vector<std::string> DescribeEnforcement(const Policy& policy);

@@ -144,6 +144,17 @@ TEST(CompileTest, WhatIsUsedUpIsGrantedToTheCallThatUsesIt) {
   EXPECT_EQ(RightsAt(GrantsOf(policy, {}, {&policy.rules().front()}), "/usr/bin/git") & kExecuteFile, kExecuteFile);
 }
 
+TEST(CompileTest, ProgramsThatAreStoppedAreGrantedToWhatStopsWithThem) {
+  const Policy policy = PolicyOf(Denying(
+      RuleOf("day",
+             "effect = 'allow'\nactions = ['process.exec', 'file.write']\ncommands = ['git']\npaths = ['/srv/**']\n"
+             "expires_at = 2030-01-01T00:00:00Z\non_end = 'stop'")));
+  const Rule* day = &policy.rules().front();
+  EXPECT_EQ(RightsAt(GrantsOf(policy), "/usr/bin/git") & kExecuteFile, 0U) << "other commands go on";
+  EXPECT_EQ(RightsAt(GrantsOf(policy), "/srv/x") & kWriteFile, kWriteFile) << "files are every command's";
+  EXPECT_EQ(RightsAt(GrantsOf(policy, {}, {day}), "/usr/bin/git") & kExecuteFile, kExecuteFile);
+}
+
 TEST(CompileTest, ARefusalOfAWholeTreeTakesItAway) {
   for (const char* effect : {"deny", "ask"}) {
     const std::string refusal = RuleOf(

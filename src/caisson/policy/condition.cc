@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "caisson/policy/decide.h"
+#include "caisson/policy/kernel_terms.h"
 #include "caisson/policy/moment_text.h"
 #include "caisson/policy/window.h"
 
@@ -17,6 +18,29 @@ std::optional<std::string> WhyNotNow(const Rule& rule, const Situation& situatio
     }
   }
   return std::nullopt;
+}
+
+std::optional<Time> StopOf(const Rule& rule, Time now) {
+  if (rule.on_end != OnEnd::kStop) return std::nullopt;
+  std::optional<Time> end = rule.expires_at;
+  if (rule.when) {
+    const auto edge = NextEdge(*rule.when, now);
+    if (edge && (!end || *edge < *end)) end = edge;
+  }
+  return end;
+}
+
+std::optional<Stop> StopOfFiles(const Policy& policy, Time now) {
+  std::optional<Stop> first;
+  for (const Rule& rule : policy.rules()) {
+    if (rule.effect != Effect::kAllow || rule.on_end != OnEnd::kStop || rule.max_uses) continue;
+    const bool is_about_files =
+        Covers(rule, Action::kFileRead) || Covers(rule, Action::kFileWrite) || Covers(rule, Action::kFileDelete);
+    if (!is_about_files || WhyNotNow(rule, {.now = now, .uses = {}, .resolve = {}})) continue;
+    const auto end = StopOf(rule, now);
+    if (end && (!first || *end < first->at)) first = Stop{.at = *end, .rule = &rule};
+  }
+  return first;
 }
 
 std::optional<Time> NextChange(const Policy& policy, Time now) {

@@ -53,11 +53,11 @@ TEST(Conditions, LetNoPushPassOnTheWeekend) {
 TEST(Conditions, LetAPushPassOnce) {
   const Policy policy = PolicyOf(kPublishing);
   const Decision first = DecideText(policy, "git push", Now(At(2026, 7, 1, 8, 0), 0));
-  ASSERT_EQ(first.uses.size(), 1U);
-  EXPECT_EQ(first.uses[0], &policy.rules()[0]);
+  ASSERT_EQ(first.lent.size(), 1U);
+  EXPECT_EQ(first.lent[0], &policy.rules()[0]);
   const Decision second = DecideText(policy, "git push", Now(At(2026, 7, 1, 8, 0), 1));
   EXPECT_EQ(second.effect, Effect::kDeny);
-  EXPECT_TRUE(second.uses.empty());
+  EXPECT_TRUE(second.lent.empty());
   EXPECT_EQ(second.findings[0].why, "it was used once, which is all");
 }
 
@@ -101,7 +101,7 @@ when = { days = "mon-fri", timezone = "UTC" }
 max_uses = 1
 )");
   EXPECT_EQ(EffectOf(policy, "git push", Now(At(2026, 7, 1, 8, 0))), "ask");
-  EXPECT_EQ(DecideText(policy, "git push", Now(At(2026, 7, 1, 8, 0))).uses.size(), 1U);
+  EXPECT_EQ(DecideText(policy, "git push", Now(At(2026, 7, 1, 8, 0))).lent.size(), 1U);
   const Decision weekend = DecideText(policy, "git push", Now(At(2026, 7, 4, 8, 0)));
   EXPECT_EQ(weekend.effect, Effect::kDeny);
   EXPECT_EQ(weekend.rule, "publish");
@@ -120,8 +120,73 @@ max_uses = 1
 effect = "allow"
 commands = ["git"]
 )");
-  EXPECT_TRUE(DecideText(policy, "git push", Now(At(2026, 7, 1, 8, 0))).uses.empty());
+  EXPECT_TRUE(DecideText(policy, "git push", Now(At(2026, 7, 1, 8, 0))).lent.empty());
   EXPECT_EQ(EffectOf(policy, "git push; git push", Now(At(2026, 7, 1, 8, 0))), "allow");
+}
+
+// ---- on_end = "stop"
+
+std::string Allowing(const std::string& name, const std::string& commands, const std::string& rest) {
+  return "[[rule]]\nname = '" + name + "'\neffect = 'allow'\ncommands = [" + commands + "]\n" + rest + "\n";
+}
+
+constexpr const char* kUntilSix = "when = { hours = '09:00-18:00', timezone = 'UTC' }\non_end = 'stop'";
+constexpr const char* kUntilFour = "expires_at = 2026-07-01T16:00:00Z\non_end = 'stop'";
+
+TEST(OnEnd, StopsWhatRestsOnARuleWhenItsTimeIsOver) {
+  const Policy policy = PolicyOf("version = 1\n" + Allowing("day", "'make'", kUntilSix) + Allowing("ls", "'ls'", "") +
+                                 Allowing("short", "'git'", kUntilFour));
+  const Situation now = Now(At(2026, 7, 1, 15, 0));
+  const Decision make = DecideText(policy, "make", now);
+  EXPECT_EQ(make.effect, Effect::kAllow);
+  ASSERT_TRUE(make.stop);
+  EXPECT_EQ(make.stop->at, At(2026, 7, 1, 18, 0));
+  EXPECT_EQ(make.stop->rule, &policy.rules()[0]);
+  EXPECT_EQ(make.lent, std::vector<const Rule*>{&policy.rules()[0]});
+  const Decision both = DecideText(policy, "make | git status", now);
+  ASSERT_TRUE(both.stop);
+  EXPECT_EQ(both.stop->at, At(2026, 7, 1, 16, 0)) << "the first end ends the call";
+  EXPECT_EQ(both.stop->rule->name, "short");
+  const Decision list = DecideText(policy, "ls", now);
+  EXPECT_FALSE(list.stop);
+  EXPECT_TRUE(list.lent.empty());
+  EXPECT_FALSE(DecideText(policy, "make; rm x", now).stop) << "it does not run";
+}
+
+TEST(OnEnd, StopsNothingThatAnotherRuleLetsGoOn) {
+  const Policy longer =
+      PolicyOf("version = 1\n" + Allowing("short", "'git push'", kUntilFour) + Allowing("day", "'git'", kUntilSix));
+  const Situation now = Now(At(2026, 7, 1, 15, 0));
+  EXPECT_EQ(DecideText(longer, "git push", now).stop->at, At(2026, 7, 1, 18, 0));
+  for (const bool is_first : {true, false}) {
+    const std::string ends = Allowing("day", "'git'", kUntilSix);
+    const std::string goes_on = Allowing("git", "'git'", "expires_at = 2026-07-01T16:00:00Z");
+    const Policy policy = PolicyOf("version = 1\n" + (is_first ? ends + goes_on : goes_on + ends));
+    EXPECT_FALSE(DecideText(policy, "git push", now).stop) << "on_end = 'finish'";
+  }
+  EXPECT_FALSE(
+      DecideText(PolicyOf("version = 1\ndefault = 'allow'\n" + Allowing("day", "'git'", kUntilSix)), "git", now).stop)
+      << "the default lets it go on";
+}
+
+TEST(OnEnd, SpendsNoUseToLastLonger) {
+  const Policy policy =
+      PolicyOf("version = 1\n" + Allowing("once", "'git'", "max_uses = 1") + Allowing("day", "'git'", kUntilSix));
+  const Decision decision = DecideText(policy, "git push", Now(At(2026, 7, 1, 15, 0)));
+  ASSERT_TRUE(decision.stop);
+  EXPECT_EQ(decision.stop->rule->name, "day");
+}
+
+TEST(OnEnd, OfFilesIsTheFirstOfTheRulesThatHold) {
+  const auto writing = [](const std::string& path, const std::string& rest) {
+    return "[[rule]]\neffect = 'allow'\nactions = ['file.write']\npaths = ['" + path + "']\n" + rest + "\n";
+  };
+  const Policy policy = PolicyOf("version = 1\n" + writing("/srv/a", kUntilSix) + writing("/srv/b", kUntilFour) +
+                                 writing("/srv/c", "expires_at = 2026-07-01T15:30:00Z"));
+  EXPECT_EQ(StopOfFiles(policy, At(2026, 7, 1, 15, 0))->at, At(2026, 7, 1, 16, 0));
+  EXPECT_EQ(StopOfFiles(policy, At(2026, 7, 1, 16, 0))->at, At(2026, 7, 1, 18, 0));
+  EXPECT_FALSE(StopOfFiles(policy, At(2026, 7, 1, 18, 0)));
+  EXPECT_FALSE(StopOfFiles(PresetOf("standard"), At(2026, 7, 1, 15, 0)));
 }
 
 TEST(NextChange, IsTheNextOfAllRules) {

@@ -41,6 +41,12 @@ struct Finding {
   std::string why;
 };
 
+// When the time of a rule with on_end = "stop" is over, and with it that of what rests on it.
+struct Stop {
+  Time at{};
+  const Rule* rule = nullptr;  // of the policy
+};
+
 struct Decision {
   Effect effect = Effect::kDeny;
   // The one that decided; "default", or a built-in: "unknown_shell" (what the text starts cannot be told),
@@ -49,8 +55,10 @@ struct Decision {
   std::string source;       // "policy.toml:14", "preset strict", "built in"
   std::string reason;       // in words, for the agent
   std::string alternative;  // the allowed way, when there is one to name; may be empty
-  // Those with max_uses that the call uses up when it is let run, each as often as the call rests on it; of the policy.
-  std::vector<const Rule*> uses;
+  // Those that lend what they allow to this call alone, each as often as the call rests on it, in the order of the
+  // call: with max_uses, which are used up when it is let run, or with on_end = "stop". Of the policy.
+  std::vector<const Rule*> lent;
+  std::optional<Stop> stop;       // set: a call that is let run has to end then
   std::vector<Finding> findings;  // at most kMostFindings
 };
 inline constexpr std::size_t kMostFindings = 1000;
@@ -67,6 +75,11 @@ Decision DecideOther(const Policy& policy, Action action, std::string_view what,
 
 // Whether a rule holds now: its window, its dates, its uses. When not, why.
 std::optional<std::string> WhyNotNow(const Rule& rule, const Situation& situation);
+// When a rule with on_end = "stop" that holds now ceases to hold by the clock; absent: it stops nothing.
+std::optional<Time> StopOf(const Rule& rule, Time now);
+// The first such moment of the rules about files that hold now. What they allow every command may do that starts under
+// them, so it ends every one; absent: none does.
+std::optional<Stop> StopOfFiles(const Policy& policy, Time now);
 // The next moment after `now` at which a rule begins or ceases to hold by the clock; absent: never.
 std::optional<Time> NextChange(const Policy& policy, Time now);
 

@@ -216,6 +216,7 @@ std::vector<std::string> DescribeEnforcement(const Policy& policy) {
       lines.push_back(Named(rule) +
                       " binds at the tool only in what it says of arguments: the kernel sees the program");
     }
+    if (rule.on_end == OnEnd::kStop) lines.push_back(Named(rule) + " stops what rests on it when its time is over");
     const bool writes = rule.effect == Effect::kAllow && Covers(rule, Action::kFileWrite);
     if (writes && !Covers(rule, Action::kFileDelete)) {
       lines.push_back(Named(rule) + " allows writing without deleting: what is there can still be emptied");

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "caisson/base/utf8.h"
+#include "caisson/policy/moment_text.h"
 
 namespace caisson::policy {
 namespace {
@@ -20,7 +21,7 @@ bool Has(const Rule& rule, Action action) {
 }
 
 // The kernel knows programs and files; words and flags it does not see.
-std::string Binding(const Rule& rule) {
+std::string Reach(const Rule& rule) {
   if (rule.enforcement == Enforcement::kTool) return "binds only at the tool";
   const auto is_longer = [](const CommandPattern& pattern) { return pattern.words.size() > 1; };
   const bool has_words = std::any_of(rule.commands.begin(), rule.commands.end(), is_longer);
@@ -29,6 +30,10 @@ std::string Binding(const Rule& rule) {
   }
   if (rule.max_uses) return "binds in the kernel; its uses are counted at the tool";
   return "binds in the kernel";
+}
+
+std::string Binding(const Rule& rule) {
+  return Reach(rule) + (rule.on_end == OnEnd::kStop ? "; what rests on it is stopped when its time is over" : "");
 }
 
 std::string Line(const Finding& finding) {
@@ -83,6 +88,10 @@ std::string Explain(const Policy& policy, const Decision& decision) {
   if (!decision.source.empty()) text += " (" + Printable(decision.source) + ")";
   text += "\n" + Printable(decision.reason) + "\n";
   if (!decision.alternative.empty()) text += "instead: " + Printable(decision.alternative) + "\n";
+  if (decision.stop) {
+    text += "it is stopped at " + MomentText(decision.stop->at) + ", when the time of " +
+            Quoted(decision.stop->rule->name) + " is over\n";
+  }
   if (!decision.findings.empty()) text += "findings:\n";
   std::set<std::string> counted;
   for (const Finding& finding : decision.findings) {

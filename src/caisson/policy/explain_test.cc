@@ -31,6 +31,15 @@ TEST(Explain, SaysWhatAnAllowedCallMayDo) {
   EXPECT_TRUE(Says(Explain(writes, DecideText(writes, "ls")), "lets a file be emptied"));
 }
 
+TEST(Explain, SaysWhenItIsStopped) {
+  const Policy policy = PolicyOf(
+      "version = 1\n[[rule]]\nname = 'day'\neffect = 'allow'\ncommands = ['ls']\nexpires_at = 2030-01-01T00:00:00Z\n"
+      "on_end = 'stop'\n");
+  const std::string text = Explain(policy, DecideText(policy, "ls"));
+  EXPECT_TRUE(Says(text, "it is stopped at 2030-01-01T00:00:00Z, when the time of 'day' is over\n")) << text;
+  EXPECT_TRUE(Says(text, "'day' binds in the kernel; what rests on it is stopped when its time is over\n")) << text;
+}
+
 TEST(Explain, SaysHowFarRulesBind) {
   const Policy policy = PolicyOf(R"(
 version = 1

@@ -66,6 +66,8 @@ std::string RuleText(const Rule& rule) {
   }
   out.Add(rule.max_uses ? static_cast<std::int64_t>(*rule.max_uses) : 0);
   out.Add(rule.reason);
+  // Only then, so that policies from before the key count their uses under the same digest.
+  if (rule.on_end == OnEnd::kStop) out.Add("stop");
   return out.text();
 }
 

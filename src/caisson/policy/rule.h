@@ -34,6 +34,9 @@ std::optional<Action> ActionOf(std::string_view name);
 // kKernel: the rule binds whatever a command does, or the policy is refused. kTool: it binds what a tool is asked for.
 enum class Enforcement : std::uint8_t { kKernel, kTool };
 
+// What becomes of commands that run when the time of the rule that lets them run is over.
+enum class OnEnd : std::uint8_t { kFinish, kStop };
+
 // An absolute path of the sandbox. kExact: that one. kBelow: "DIR/**", the folder itself and all below it. kGlob: with
 // *, ? and ** elsewhere, for enforcement = "tool" only; * and ? stop at a slash.
 struct PathPattern {
@@ -80,6 +83,7 @@ struct Rule {
   std::optional<Window> when;
   std::optional<Time> not_before, expires_at;  // from, and until just before
   std::optional<std::uint32_t> max_uses;
+  OnEnd on_end = OnEnd::kFinish;
   std::string reason;
   std::string source;  // "policy.toml:14", or "preset standard"
 };

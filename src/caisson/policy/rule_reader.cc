@@ -182,6 +182,14 @@ void RuleReader::ReadConditions(TableReader& table, Rule& rule) {
   if (const auto uses = table.Whole("max_uses", 1, std::numeric_limits<std::int32_t>::max())) {
     rule.max_uses = static_cast<std::uint32_t>(*uses);
   }
+  const auto on_end = table.Choice("on_end", {"finish", "stop"});
+  if (on_end && *on_end == 1) rule.on_end = OnEnd::kStop;
+  if (!on_end) return;
+  if (rule.effect != Effect::kAllow) {
+    table.Refuse("on_end", "must not be given but with effect = \"allow\": no other rule lets a command run");
+  } else if (!table.Has("when") && !table.Has("expires_at")) {
+    table.Refuse("on_end", "must not be given without 'when' or 'expires_at': nothing ends the rule");
+  }
 }
 
 void RuleReader::ReadWindow(TableReader& table, Rule& rule) {

@@ -5,10 +5,16 @@
 namespace caisson::policy {
 namespace {
 
-// Among rules of one effect: an unlimited one first, so that no use is spent without need.
-bool Decides(const Rule& rule, Effect effect, const Verdict& so_far) {
+// Among rules of one effect: an unlimited one first, so that no use is spent without need; then the one that lets what
+// rests on it run longer.
+bool Decides(const Rule& rule, Effect effect, const Verdict& so_far, Time now) {
   if (so_far.rule == nullptr || effect > so_far.effect) return true;
-  return effect == so_far.effect && so_far.rule->max_uses && !rule.max_uses;
+  if (effect < so_far.effect) return false;
+  if (rule.max_uses.has_value() != so_far.rule->max_uses.has_value()) return !rule.max_uses;
+  const auto stop_so_far = StopOf(*so_far.rule, now);
+  if (!stop_so_far) return false;
+  const auto stop = StopOf(rule, now);
+  return !stop || *stop > *stop_so_far;
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ Verdict Scales::Weigh(std::string subject, std::span<const Match> matches) const
       if (finding.counts) finding.effect = Effect::kDeny;
       finding.why = *std::move(why_not);
     }
-    if (finding.counts && Decides(rule, finding.effect, verdict)) {
+    if (finding.counts && Decides(rule, finding.effect, verdict, situation_.now)) {
       verdict.effect = finding.effect;
       verdict.rule = &rule;
     }
@@ -62,9 +68,13 @@ Verdict Scales::Weigh(std::string subject, std::span<const Match> matches) const
 }
 
 void Scales::Rest(const Verdict& verdict) {
-  if (verdict.rule == nullptr || !verdict.rule->max_uses || verdict.effect == Effect::kDeny) return;
-  ++in_this_call_[verdict.rule];
-  uses_.push_back(verdict.rule);
+  if (verdict.rule == nullptr || verdict.effect == Effect::kDeny) return;
+  const Rule& rule = *verdict.rule;
+  // What the default allows goes on without the rule.
+  const auto end = rules_.default_effect() == Effect::kAllow ? std::nullopt : StopOf(rule, situation_.now);
+  if (end && (!stop_ || *end < stop_->at)) stop_ = Stop{.at = *end, .rule = &rule};
+  if (rule.max_uses) ++in_this_call_[&rule];
+  if (rule.max_uses || end) lent_.push_back(&rule);
 }
 
 }  // namespace caisson::policy

@@ -21,7 +21,7 @@ struct Verdict {
   std::vector<Finding> findings;
 };
 
-// Weighs rules, and remembers those with max_uses that the call rests on so far.
+// Weighs rules, and remembers those that the call rests on so far and that end.
 class Scales {
  public:
   Scales(const RuleSet& rules, const Situation& situation, Conditions conditions)
@@ -30,7 +30,8 @@ class Scales {
   Verdict Weigh(std::string subject, std::span<const Match> matches) const;
   // The call goes on with this verdict.
   void Rest(const Verdict& verdict);
-  const std::vector<const Rule*>& uses() const { return uses_; }
+  const std::vector<const Rule*>& lent() const { return lent_; }
+  const std::optional<Stop>& stop() const { return stop_; }
 
  private:
   std::optional<std::string> WhyNot(const Rule& rule) const;
@@ -39,7 +40,8 @@ class Scales {
   const Situation& situation_;
   Conditions conditions_;
   std::map<const Rule*, std::uint32_t> in_this_call_;
-  std::vector<const Rule*> uses_;
+  std::vector<const Rule*> lent_;
+  std::optional<Stop> stop_;
 };
 
 }  // namespace caisson::policy

@@ -15,7 +15,8 @@ Result<service::PolicyInfo> MemoryService::GetPolicy(const service::Caller& call
 }
 
 Result<service::PolicyInfo> MemoryService::SetPolicy(const service::Caller& caller, std::string_view sandbox,
-                                                     const service::PolicyRequest& request) {
+                                                     const service::PolicyChange& change) {
+  const service::PolicyRequest& request = change.policy;
   std::unique_lock lock(shared_->mutex);
   CAISSON_CHECK_OK(Find(caller, sandbox, lock));
   shared_->policy = {

@@ -58,7 +58,7 @@ class MemoryService final : public service::Service {
   Result<service::SandboxInfo> Delete(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::PolicyInfo> GetPolicy(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::PolicyInfo> SetPolicy(const service::Caller& caller, std::string_view sandbox,
-                                        const service::PolicyRequest& request) override;
+                                        const service::PolicyChange& change) override;
   Result<service::ToolStep> RunTool(const service::Caller& caller, std::string_view sandbox,
                                     const service::ToolCall& call) override;
   Result<service::CommandInfo> StartCommand(const service::Caller& caller, std::string_view sandbox,

@@ -1,5 +1,6 @@
 #include "caisson/document/document.h"
 #include "caisson/rest/object_reader.h"
+#include "caisson/rest/query.h"
 #include "caisson/rest/requests_json.h"
 
 namespace caisson::rest {
@@ -25,10 +26,13 @@ service::PolicyRequest ReadPolicyFields(ObjectReader& reader) {
   return request;
 }
 
-Result<service::PolicyRequest> ReadPolicy(std::string_view body) {
-  service::PolicyRequest request;
-  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) { request = ReadPolicyFields(reader); }));
-  return request;
+Result<service::PolicyChange> ReadPolicyChange(std::string_view query, std::string_view body) {
+  service::PolicyChange change;
+  QueryReader reader(query);
+  if (reader.Choice("running", {"finish", "stop"}) == 1) change.running = service::RunningCommands::kStop;
+  CAISSON_CHECK_OK(reader.Finish());
+  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& object) { change.policy = ReadPolicyFields(object); }));
+  return change;
 }
 
 }  // namespace caisson::rest

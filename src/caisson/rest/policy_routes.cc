@@ -14,9 +14,8 @@ Result<Answer> GetPolicy(const Node& node, const Request& request) {
 }
 
 Result<Answer> SetPolicy(const Node& node, const Request& request) {
-  CAISSON_CHECK_OK(QueryReader(request.query).Finish());
-  CAISSON_TRY(const service::PolicyRequest policy, ReadPolicy(request.body));
-  CAISSON_TRY(const service::PolicyInfo info, node.service.SetPolicy(request.caller, request.sandbox, policy));
+  CAISSON_TRY(const service::PolicyChange change, ReadPolicyChange(request.query, request.body));
+  CAISSON_TRY(const service::PolicyInfo info, node.service.SetPolicy(request.caller, request.sandbox, change));
   return JsonReply(200, PolicyObject(info));
 }
 

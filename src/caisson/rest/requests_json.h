@@ -33,8 +33,8 @@ struct ToolRequest {
   Run run = Run::kAndWait;
 };
 Result<ToolRequest> ReadToolCall(std::string_view body);
-// The body of PUT .../policy.
-Result<service::PolicyRequest> ReadPolicy(std::string_view body);
+// The parameters and the body of PUT .../policy.
+Result<service::PolicyChange> ReadPolicyChange(std::string_view query, std::string_view body);
 // The body of POST .../signal.
 Result<int> ReadSignal(std::string_view body);
 

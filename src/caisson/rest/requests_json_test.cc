@@ -168,22 +168,35 @@ TEST(ReadToolCall, RefusesWhatCannotStart) {
   EXPECT_FALSE(ReadToolCall(R"({"command":")" + std::string(131'072, 'x') + "\"}"));
 }
 
-TEST(ReadPolicy, IsAPresetOrAText) {
-  const auto preset = ReadPolicy(R"({"preset":"minimal"})");
+TEST(ReadPolicyChange, IsAPresetOrAText) {
+  const auto preset = ReadPolicyChange("", R"({"preset":"minimal"})");
   ASSERT_TRUE(preset) << preset.error().message();
-  EXPECT_EQ(preset->preset, "minimal");
-  const auto text = ReadPolicy(R"({"text":"version = 1","name":"mine.toml"})");
+  EXPECT_EQ(preset->policy.preset, "minimal");
+  const auto text = ReadPolicyChange("", R"({"text":"version = 1","name":"mine.toml"})");
   ASSERT_TRUE(text) << text.error().message();
-  EXPECT_EQ(text->text, "version = 1");
-  EXPECT_EQ(text->format, document::Format::kToml);
-  EXPECT_EQ(text->name, "mine.toml");
-  const auto json = ReadPolicy(R"({"text":"{}","format":"json"})");
-  EXPECT_EQ(json->format, document::Format::kJson);
-  EXPECT_EQ(json->name, "policy.json");
+  EXPECT_EQ(text->policy.text, "version = 1");
+  EXPECT_EQ(text->policy.format, document::Format::kToml);
+  EXPECT_EQ(text->policy.name, "mine.toml");
+  const auto json = ReadPolicyChange("", R"({"text":"{}","format":"json"})");
+  EXPECT_EQ(json->policy.format, document::Format::kJson);
+  EXPECT_EQ(json->policy.name, "policy.json");
   for (const char* body : {"{}", R"({"preset":"a","text":"b"})", R"({"preset":"a","name":"b"})", R"({"text":7})",
-                           R"({"text":"a","format":"yaml"})", R"({"txt":"a"})"}) {
-    EXPECT_FALSE(ReadPolicy(body)) << body;
+                           R"({"text":"a","format":"yaml"})", R"({"txt":"a"})", R"({"preset":"a","running":"go"})",
+                           R"({"running":"stop"})"}) {
+    EXPECT_FALSE(ReadPolicyChange("", body)) << body;
   }
+  EXPECT_EQ(preset->running, service::RunningCommands::kFinish);
+  EXPECT_EQ(ReadPolicyChange("running=finish", R"({"preset":"a"})")->running, service::RunningCommands::kFinish);
+  EXPECT_EQ(ReadPolicyChange("running=stop", R"({"preset":"a"})")->running, service::RunningCommands::kStop);
+  EXPECT_FALSE(ReadPolicyChange("running=go", R"({"preset":"a"})"));
+  EXPECT_FALSE(ReadPolicyChange("run=stop", R"({"preset":"a"})"));
+}
+
+TEST(ReadStart, TakesAPolicy) {
+  EXPECT_FALSE(ReadStart(R"({"argv":["ls"]})")->command.policy);
+  EXPECT_EQ(ReadStart(R"({"argv":["ls"],"policy":{"preset":"minimal"}})")->command.policy->preset, "minimal");
+  EXPECT_FALSE(ReadStart(R"({"argv":["ls"],"policy":{}})"));
+  EXPECT_FALSE(ReadStart(R"({"argv":["ls"],"policy":"minimal"})"));
 }
 
 TEST(ReadCreate, TakesAPolicy) {

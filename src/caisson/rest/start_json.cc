@@ -52,6 +52,10 @@ Result<StartRequest> ReadStart(std::string_view body) {
     if (const auto report = reader.Switch("report_changes")) {
       command.report_changes = *report ? sandbox::ReportChanges::kYes : sandbox::ReportChanges::kNo;
     }
+    if (auto policy = reader.Object("policy")) {
+      command.policy = ReadPolicyFields(*policy);
+      (void)policy->Finish();
+    }
     if (reader.Switch("background").value_or(false)) start.run = Run::kInBackground;
   }));
   return start;

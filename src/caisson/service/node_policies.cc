@@ -21,13 +21,12 @@ Result<PolicyInfo> NodeService::GetPolicy(const Caller& caller, std::string_view
   return InfoOf(*record);
 }
 
-Result<PolicyInfo> NodeService::SetPolicy(const Caller& caller, std::string_view sandbox,
-                                          const PolicyRequest& request) {
+Result<PolicyInfo> NodeService::SetPolicy(const Caller& caller, std::string_view sandbox, const PolicyChange& change) {
   CAISSON_CHECK_OK(Permit(caller, Permission::kManageSandboxes));
   CAISSON_TRY(const SandboxId id, Resolve(sandbox));
-  CAISSON_TRY(const CheckedPolicy policy, CheckPolicy(request));
+  CAISSON_TRY(const CheckedPolicy policy, CheckPolicy(change.policy));
   if (const auto owner = FindOwner(id)) {
-    CAISSON_CHECK_OK(owner->SetPolicy(caller, policy));
+    CAISSON_CHECK_OK(owner->SetPolicy(caller, policy, change.running));
     return InfoOf(policy.record);
   }
   CAISSON_TRY(const state::SandboxRecord record, node_.database.GetSandbox(id));
@@ -36,7 +35,7 @@ Result<PolicyInfo> NodeService::SetPolicy(const Caller& caller, std::string_view
   CAISSON_CHECK_OK(CheckExecution(settings.execution, policy.policy));
   CAISSON_CHECK_OK(RecordPolicy(node_, id, policy.record, caller.name));
   // It was started again meanwhile, and may follow what was recorded before.
-  if (const auto owner = FindOwner(id)) CAISSON_CHECK_OK(owner->SetPolicy(caller, policy));
+  if (const auto owner = FindOwner(id)) CAISSON_CHECK_OK(owner->SetPolicy(caller, policy, change.running));
   return InfoOf(policy.record);
 }
 

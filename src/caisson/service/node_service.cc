@@ -234,7 +234,11 @@ Result<SandboxInfo> NodeService::Delete(const Caller& caller, std::string_view s
 Result<CommandInfo> NodeService::StartCommand(const Caller& caller, std::string_view sandbox,
                                               const CommandRequest& request) {
   CAISSON_TRY(const auto owner, OwnerOf(caller, Permission::kRunCommands, sandbox));
-  return owner->StartCommand(caller, request);
+  std::optional<CheckedPolicy> policy;
+  if (request.policy) {
+    CAISSON_TRY(policy, CheckPolicy(request.policy));
+  }
+  return owner->StartCommand(caller, request, policy);
 }
 
 Result<state::CommandRecord> NodeService::RecordOf(const Caller& caller, Permission permission,

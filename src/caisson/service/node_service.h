@@ -50,7 +50,7 @@ class NodeService : public Service {
   Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) override;
 
   Result<PolicyInfo> GetPolicy(const Caller& caller, std::string_view sandbox) override;
-  Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox, const PolicyRequest& request) override;
+  Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox, const PolicyChange& change) override;
   Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const ToolCall& call) override;
 
   Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,

@@ -24,8 +24,7 @@ Result<guard::Gate*> OwnGate::Get() {
   if (!record) return Fail(Error(Code::kInternal, "the database holds no policy of the sandbox"));
   CAISSON_TRY(policy::Policy policy, PolicyOf(*record));
   uses_ = std::make_unique<RecordedUses>(database_, sandbox_, policy.digest());
-  guard::ProgramSource& programs = host_programs_ != nullptr ? *host_programs_ : own_programs_;
-  CAISSON_TRY(gate_, guard::Gate::Make(std::move(policy), *uses_, programs));
+  CAISSON_TRY(gate_, guard::Gate::Make(std::move(policy), *uses_, programs()));
   return gate_.get();
 }
 

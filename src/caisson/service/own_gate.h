@@ -36,6 +36,8 @@ class OwnGate {
 
   // Borrowed until Forget. Errors: those of the database, of reading the policy again and of guard::Gate::Make.
   Result<guard::Gate*> Get();
+  // What the sandbox's programs are asked for. Borrowed.
+  guard::ProgramSource& programs() { return host_programs_ != nullptr ? *host_programs_ : own_programs_; }
   // Another policy is recorded. Nobody uses the gate meanwhile.
   void Forget();
 

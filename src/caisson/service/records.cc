@@ -128,6 +128,10 @@ std::string WriteCommandSettings(const CommandSettings& settings) {
   message.set_user(settings.user == sandbox::User::kRoot ? 1 : 0);
   message.set_caller(settings.caller);
   if (settings.decision) WriteDecision(*settings.decision, *message.mutable_decision());
+  if (settings.stop) {
+    message.mutable_stop()->set_at_ms(settings.stop->at.time_since_epoch().count());
+    WriteDecision(settings.stop->note, *message.mutable_stop()->mutable_decision());
+  }
   return message.SerializeAsString();
 }
 
@@ -141,6 +145,10 @@ Result<CommandSettings> ReadCommandSettings(std::string_view bytes) {
                            .user = message.user() == 1 ? sandbox::User::kRoot : sandbox::User::kAgent,
                            .caller = message.caller()};
   if (message.has_decision()) settings.decision = NoteOf(message.decision());
+  if (message.has_stop()) {
+    settings.stop = guard::Stop{.at = policy::Time(std::chrono::milliseconds(message.stop().at_ms())),
+                                .note = NoteOf(message.stop().decision())};
+  }
   return settings;
 }
 

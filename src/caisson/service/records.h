@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "caisson/base/result.h"
+#include "caisson/guard/gate.h"
 #include "caisson/service/requests.h"
 #include "caisson/state/command_record.h"
 #include "caisson/state/sandbox_record.h"
@@ -35,6 +36,7 @@ struct CommandSettings {
   sandbox::User user = sandbox::User::kAgent;
   std::string caller;
   std::optional<sandbox::DecisionNote> decision = {};
+  std::optional<guard::Stop> stop = {};
 };
 std::string WriteCommandSettings(const CommandSettings& settings);
 Result<CommandSettings> ReadCommandSettings(std::string_view bytes);

@@ -112,6 +112,12 @@ TEST(CommandSettings, HoldWhatAPolicySaid) {
   const auto read = ReadCommandSettings(WriteCommandSettings(settings));
   ASSERT_TRUE(read && read->decision);
   ExpectSame(*read->decision);
+  EXPECT_FALSE(read->stop);
+  settings.stop = guard::Stop{.at = policy::Time(std::chrono::milliseconds(1'790'000'000'123)), .note = SomeDecision()};
+  const auto stopped = ReadCommandSettings(WriteCommandSettings(settings));
+  ASSERT_TRUE(stopped && stopped->stop);
+  EXPECT_EQ(stopped->stop->at, settings.stop->at);
+  ExpectSame(stopped->stop->note);
 }
 
 TEST(CommandSettings, ThatAreDamagedAreNotRead) {

@@ -35,6 +35,14 @@ struct PolicyRequest {
   std::string name = {};  // what decisions call it: that of its file, at most 255 characters
 };
 
+// What becomes of the commands of tools that run while a sandbox is given another policy.
+enum class RunningCommands : std::uint8_t { kFinish, kStop };
+
+struct PolicyChange {
+  PolicyRequest policy;
+  RunningCommands running = RunningCommands::kFinish;
+};
+
 struct PolicyInfo {
   std::string name;
   std::string digest;  // SHA-256 of what it says
@@ -108,6 +116,8 @@ struct CommandRequest {
   enum class Input : std::uint8_t { kNone, kOpen } input = Input::kNone;
   std::string stdin_bytes;  // written to it first, at most 1 MiB; then it ends unless kOpen
   sandbox::ReportChanges report_changes = sandbox::ReportChanges::kYes;
+  std::optional<PolicyRequest> policy =
+      {};  // of this command alone, which then runs as agent; absent: nothing is refused
 };
 
 // A call of the tool run_command, which an agent makes: the sandbox's policy decides it, and it runs as user agent.

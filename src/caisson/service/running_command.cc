@@ -14,6 +14,23 @@ sandbox::SpooledCommand* RunningCommand::command() const {
   return command_.get();
 }
 
+std::optional<sandbox::DecisionNote> RunningCommand::DecisionOf(const sandbox::Outcome& outcome,
+                                                                policy::Time now) const {
+  const std::lock_guard lock(mutex_);
+  const bool was_stopped = terms_.stop && now >= terms_.stop->at && std::holds_alternative<sandbox::Cancelled>(outcome);
+  return was_stopped ? terms_.stop->note : terms_.decision;
+}
+
+void RunningCommand::SetStop(const guard::Stop& stop) {
+  const std::lock_guard lock(mutex_);
+  if (terms_.decision && (!terms_.stop || stop.at < terms_.stop->at)) terms_.stop = stop;
+}
+
+void RunningCommand::StopWhenDue(policy::Time now) {
+  const std::lock_guard lock(mutex_);
+  if (terms_.stop && now >= terms_.stop->at && !ended_ && command_ != nullptr) command_->Cancel();
+}
+
 void RunningCommand::Conclude(std::function<bool()> record) {
   {
     const std::lock_guard lock(record_mutex_);

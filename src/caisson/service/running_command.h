@@ -9,23 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "caisson/guard/gate.h"
 #include "caisson/sandbox/spooled_command.h"
 #include "caisson/service/command_seats.h"
 
 namespace caisson::service {
 
+// On what terms a policy let a command run; empty: none was asked.
+struct Terms {
+  std::optional<sandbox::DecisionNote> decision = {};
+  std::optional<guard::Stop> stop = {};
+};
+
 // A command of this daemon's life, from its start until its result is recorded. Thread-safe.
 class RunningCommand {
  public:
   // `seats`: what it takes up until it has ended.
-  // `decision`: that of a policy, for its result.
   RunningCommand(std::string id, std::uint64_t step, sandbox::CommandSpec spec, std::vector<CommandSeats::Seat> seats,
-                 std::optional<sandbox::DecisionNote> decision = {})
-      : id_(std::move(id)),
-        step_(step),
-        spec_(std::move(spec)),
-        decision_(std::move(decision)),
-        seats_(std::move(seats)) {}
+                 Terms terms = {})
+      : id_(std::move(id)), step_(step), spec_(std::move(spec)), seats_(std::move(seats)), terms_(std::move(terms)) {}
 
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
@@ -34,7 +36,13 @@ class RunningCommand {
   const std::string& id() const { return id_; }
   std::uint64_t step() const { return step_; }
   const sandbox::CommandSpec& spec() const { return spec_; }
-  const std::optional<sandbox::DecisionNote>& decision() const { return decision_; }
+
+  // What its result says of a policy when it ends like this, now.
+  std::optional<sandbox::DecisionNote> DecisionOf(const sandbox::Outcome& outcome, policy::Time now) const;
+  // It has to end then, if a policy let it run; whoever called this sees to it with StopWhenDue.
+  void SetStop(const guard::Stop& stop);
+  // Cancels it when its time is over.
+  void StopWhenDue(policy::Time now);
 
   // Set once, after it was started. nullptr before, and of one that did not start.
   void Set(std::unique_ptr<sandbox::SpooledCommand> command);
@@ -61,12 +69,12 @@ class RunningCommand {
   std::string id_;
   std::uint64_t step_;
   sandbox::CommandSpec spec_;
-  std::optional<sandbox::DecisionNote> decision_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool ended_ = false;
   bool left_ = false;
   std::vector<CommandSeats::Seat> seats_;
+  Terms terms_;
   std::vector<std::function<void()>> waiters_;
   std::mutex record_mutex_;       // one tries at a time
   std::function<bool()> record_;  // while there is something to record

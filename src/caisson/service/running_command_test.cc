@@ -114,6 +114,29 @@ TEST(RunningCommand, IsAwaitedUntilItIsRecordedOrLeft) {
   leaving.join();
 }
 
+TEST(RunningCommand, SaysWhyItWasStopped) {
+  const policy::Time end(milliseconds(1000));
+  const sandbox::DecisionNote let_run{.effect = "allow", .rule = "day", .source = "p:1", .reason = ""};
+  const guard::Stop stop{.at = end, .note = {.effect = "deny", .rule = "day", .source = "p:1", .reason = "it ended"}};
+  RunningCommand command("cm_a", 1, {}, {}, {.decision = let_run, .stop = stop});
+  const auto says = [&command](const sandbox::Outcome& outcome, policy::Time now) {
+    return command.DecisionOf(outcome, now)->effect;
+  };
+  EXPECT_EQ(says(sandbox::Cancelled{}, end), "deny");
+  EXPECT_EQ(says(sandbox::Cancelled{}, end - milliseconds(1)), "allow") << "somebody else cancelled it";
+  EXPECT_EQ(says(sandbox::Exited{0}, end), "allow") << "it ended just before";
+  command.StopWhenDue(end);  // it has not started: nothing happens
+
+  command.SetStop({.at = end + milliseconds(1), .note = {.effect = "ask", .rule = {}, .source = {}, .reason = {}}});
+  EXPECT_EQ(says(sandbox::Cancelled{}, end), "deny") << "the first end counts";
+  command.SetStop({.at = end - milliseconds(1), .note = {.effect = "ask", .rule = {}, .source = {}, .reason = {}}});
+  EXPECT_EQ(says(sandbox::Cancelled{}, end), "ask");
+
+  RunningCommand of_operator("cm_b", 2, {}, {});
+  of_operator.SetStop(stop);
+  EXPECT_FALSE(of_operator.DecisionOf(sandbox::Cancelled{}, end)) << "no policy let it run";
+}
+
 TEST(RunningCommand, EndsInAnotherThread) {
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {

@@ -102,6 +102,11 @@ sandbox::CommandSpec SandboxOwner::SpecOf(const CommandRequest& request) const {
   return spec;
 }
 
+sandbox::Sandbox::Input SandboxOwner::InputOf(const CommandRequest& request) {
+  using Input = sandbox::Sandbox::Input;
+  return request.input == CommandRequest::Input::kOpen ? Input::kOpen : Input::kOnlyFirst;
+}
+
 Status SandboxOwner::Begin(const std::string& caller) {
   const std::unique_lock lock(life_, kLifePatience);
   if (!lock) return Fail(Error(Code::kConflict, "the sandbox is busy").Retryable());
@@ -117,32 +122,37 @@ Result<std::vector<CommandSeats::Seat>> SandboxOwner::AdmitCommand() {
   return seats;
 }
 
-Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const CommandRequest& request) {
+Result<CommandInfo> SandboxOwner::StartCommand(const Caller& caller, const CommandRequest& request,
+                                               const std::optional<CheckedPolicy>& policy) {
   CAISSON_TRY(const std::shared_lock lock, Enter());
   const ActivityMark mark(*this);
   CAISSON_TRY(auto seats, AdmitCommand());
   const sandbox::CommandSpec spec = SpecOf(request);
   CAISSON_CHECK_OK(sandbox::Sandbox::Check(spec));
+  if (policy && !policy->policy.allows_everything()) {
+    CAISSON_TRY(ToolStep judged, StartUnder(*policy, caller, request, std::move(seats)));
+    return std::move(judged.command);
+  }
   CAISSON_TRY(const Step step, TakeStep(caller, spec, {}, std::move(seats)));
-  StartStep(step,
-            request.input == CommandRequest::Input::kOpen ? sandbox::Sandbox::Input::kOpen
-                                                          : sandbox::Sandbox::Input::kOnlyFirst,
-            request.stdin_bytes);
+  StartStep(step, InputOf(request), request.stdin_bytes);
   // Only now: the command runs meanwhile.
   ForgetEnded();
   return InfoOf(step.record);
 }
 
-Result<SandboxOwner::Step> SandboxOwner::TakeStep(const Caller& caller, const sandbox::CommandSpec& spec,
-                                                  std::optional<sandbox::DecisionNote> decision,
+Result<SandboxOwner::Step> SandboxOwner::TakeStep(const Caller& caller, const sandbox::CommandSpec& spec, Terms terms,
                                                   std::vector<CommandSeats::Seat> seats) {
   state::CommandRecord record{.id = NewCommandId(), .sandbox = id(), .state = state::CommandState::kRunning};
-  record.spec = WriteCommandSettings(
-      {.argv = spec.argv, .cwd = spec.cwd, .user = spec.user, .caller = caller.name, .decision = decision});
+  record.spec = WriteCommandSettings({.argv = spec.argv,
+                                      .cwd = spec.cwd,
+                                      .user = spec.user,
+                                      .caller = caller.name,
+                                      .decision = terms.decision,
+                                      .stop = terms.stop});
   record.started_at = Now();
   record.timeout = spec.timeout;
   CAISSON_TRY(record.step, node_.database.InsertCommand(record, NameOf(Lifecycle::kRunning)));
-  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec, std::move(seats), std::move(decision));
+  auto command = std::make_shared<RunningCommand>(record.id, record.step, spec, std::move(seats), std::move(terms));
   const std::lock_guard commands(commands_mutex_);
   commands_.emplace(record.id, command);
   return Step{.record = std::move(record), .command = std::move(command)};
@@ -176,7 +186,7 @@ sandbox::OnCommandEnd SandboxOwner::OnEndOf(RunningCommand& command) {
 // commands may run.
 void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult> result) {
   sandbox::CommandResult ended = result ? *std::move(result) : LostResult();
-  ended.decision = command.decision();
+  ended.decision = command.DecisionOf(ended.outcome, node_.time_of_day());
   const std::vector<hint::Hint> hints = hint::FindHints({.command = command.spec(),
                                                          .result = ended,
                                                          .limits = description_.settings.limits,
@@ -202,6 +212,11 @@ void SandboxOwner::Record(RunningCommand& command, Result<sandbox::CommandResult
   });
 }
 
+void SandboxOwner::StopWhatIsDue() {
+  const policy::Time now = node_.time_of_day();
+  for (const auto& command : Commands()) command->StopWhenDue(now);
+}
+
 bool SandboxOwner::RecordResults() {
   // The next would find no room either.
   return std::ranges::all_of(Commands(), [](const auto& command) { return command->TryToRecord(); });
@@ -211,16 +226,16 @@ bool SandboxOwner::RecordResults() {
 std::shared_ptr<RunningCommand> SandboxOwner::Adopt(const state::CommandRecord& record) {
   sandbox::CommandSpec spec;
   spec.timeout = record.timeout;
-  std::optional<sandbox::DecisionNote> decision;
+  Terms terms;
   if (auto settings = ReadCommandSettings(record.spec)) {
     spec.argv = std::move(settings->argv);
-    decision = std::move(settings->decision);
+    terms = {.decision = std::move(settings->decision), .stop = std::move(settings->stop)};
   }
   std::vector<CommandSeats::Seat> seats;
   seats.push_back(seats_.TakeAnyway());
   seats.push_back(node_.commands.TakeAnyway());
   auto command =
-      std::make_shared<RunningCommand>(record.id, record.step, std::move(spec), std::move(seats), std::move(decision));
+      std::make_shared<RunningCommand>(record.id, record.step, std::move(spec), std::move(seats), std::move(terms));
   const std::lock_guard commands(commands_mutex_);
   return commands_.emplace(record.id, std::move(command)).first->second;
 }
@@ -411,6 +426,7 @@ SandboxOwner::Care SandboxOwner::LookAfter(Clock::time_point now) {
   using Need = Care::Need;
   if (is_gone_ && IsOver()) return {};
   if (is_gone_) return {Need::kEnd, Lifecycle::kFailed, "its first process has ended"};
+  StopWhatIsDue();
   RecordResults();
   ForgetEnded();
   const bool lasts_too_long = now >= state_until_.load() && !lets_run_ && !is_ending_;

@@ -52,11 +52,13 @@ class SandboxOwner {
   // After a takeover: goes on with its commands. Of those that the launcher does not know the end is recorded.
   Status TakeCommands(const std::vector<state::CommandRecord>& not_ended);
 
-  Result<CommandInfo> StartCommand(const Caller& caller, const CommandRequest& request);
+  // `policy`: the one that the request names.
+  Result<CommandInfo> StartCommand(const Caller& caller, const CommandRequest& request,
+                                   const std::optional<CheckedPolicy>& policy);
   // A call of the tool run_command, as the sandbox's policy decides.
   Result<ToolStep> RunTool(const Caller& caller, const ToolCall& call);
   // Between two steps: those that come follow it.
-  Status SetPolicy(const Caller& caller, const CheckedPolicy& policy);
+  Status SetPolicy(const Caller& caller, const CheckedPolicy& policy, RunningCommands running);
 
   // nullptr when it is not running any more, or never was.
   std::shared_ptr<RunningCommand> FindCommand(std::string_view id) const;
@@ -129,18 +131,34 @@ class SandboxOwner {
   // What a command is that says nothing of itself.
   sandbox::CommandSpec BareSpec(std::optional<std::chrono::milliseconds> timeout) const;
   sandbox::CommandSpec SpecOf(const CommandRequest& request) const;
+  static sandbox::Sandbox::Input InputOf(const CommandRequest& request);
   Result<std::vector<CommandSeats::Seat>> AdmitCommand();
   // A step that has its number and its place among the commands, with life_ shared.
   struct Step {
     state::CommandRecord record;
     std::shared_ptr<RunningCommand> command;
   };
-  Result<Step> TakeStep(const Caller& caller, const sandbox::CommandSpec& spec,
-                        std::optional<sandbox::DecisionNote> decision, std::vector<CommandSeats::Seat> seats);
+  Result<Step> TakeStep(const Caller& caller, const sandbox::CommandSpec& spec, Terms terms,
+                        std::vector<CommandSeats::Seat> seats);
+  // A call that a policy decides. `bare`: what the call does not say; `draft`: what it would be started as.
+  struct GatedCall {
+    policy::CommandCall call;
+    sandbox::CommandSpec bare;
+    sandbox::CommandSpec draft;
+    sandbox::Sandbox::Input input = sandbox::Sandbox::Input::kOnlyFirst;
+    std::string_view stdin_bytes;
+  };
+  Result<ToolStep> RunUnder(guard::Gate& gate, const Caller& caller, const GatedCall& gated,
+                            std::vector<CommandSeats::Seat> seats);
+  // Under another policy than the sandbox's.
+  Result<ToolStep> StartUnder(const CheckedPolicy& policy, const Caller& caller, const CommandRequest& request,
+                              std::vector<CommandSeats::Seat> seats);
   void StartStep(const Step& step, sandbox::Sandbox::Input input, std::string_view stdin_bytes);
   void Record(RunningCommand& command, Result<sandbox::CommandResult> result);
   std::shared_ptr<RunningCommand> Adopt(const state::CommandRecord& record);
   sandbox::OnCommandEnd OnEndOf(RunningCommand& command);
+  // Cancels the commands whose time a policy's rule has ended.
+  void StopWhatIsDue();
   // Tries again. Whether nothing is left to be recorded.
   bool RecordResults();
   void ForgetEnded();

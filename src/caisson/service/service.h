@@ -84,13 +84,14 @@ class Service {
   virtual Result<SandboxInfo> Delete(const Caller& caller, std::string_view sandbox) = 0;
 
   virtual Result<PolicyInfo> GetPolicy(const Caller& caller, std::string_view sandbox) = 0;
-  // Of one that lives, or is stopped. Tools that are called from now on follow it; what runs goes on as it was let run.
-  // Errors: kInvalidArgument and kUnsupported as of Create; kConflict when the sandbox was made so that the policy
-  // cannot be held in it.
-  virtual Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox,
-                                       const PolicyRequest& request) = 0;
+  // Of one that lives, or is stopped. Tools that are called from now on follow it. What tools have started goes on as
+  // it was let run, or is stopped whole: outcome cancelled, with a decision that says why. Errors: kInvalidArgument and
+  // kUnsupported as of Create; kConflict when the sandbox was made so that the policy cannot be held in it.
+  virtual Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox, const PolicyChange& change) = 0;
 
-  // Starts one and returns when its program runs or could not be started, which is an outcome.
+  // Starts one and returns when its program runs or could not be started, which is an outcome; so is that its policy
+  // refuses it. Errors: with a policy also those of RunTool, kInvalidArgument for one that runs as root, and kConflict
+  // when the sandbox was made so that the policy cannot be held in it.
   virtual Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
                                            const CommandRequest& request) = 0;
   // The same for an agent's tool. A call that the policy refuses takes a step too, and is recorded as a command that
