@@ -70,7 +70,7 @@ void Operate(proto::FileOperation operation, std::string_view content) {
 }
 
 void Start(const proto::StartCommand& request) {
-  static const std::optional<guest::Confinement> confinement = [] {
+  static std::optional<guest::Confinement> confinement = [] {
     auto landlock = caisson::os::LandlockRules::Make();
     return landlock ? std::optional(guest::Confinement{*std::move(landlock), {}, "", 0}) : std::nullopt;
   }();

@@ -14,6 +14,8 @@ struct ChildPlan {
   bool has_terminal = false;  // stdio is one terminal, to become the controlling one
   std::uint32_t id = 0;       // uid and gid
   std::uint64_t file_size_limit = 0;
+  // The rules to enter. kIsUnderRules: it was cloned by a thread that has.
+  static constexpr int kIsUnderRules = -2;
   int landlock = -1;
   sock_fprog filter = {};
   const char* cwd = nullptr;

@@ -96,7 +96,7 @@ pid_t CloneForOperation(ChildPlan& plan, int cgroup, const proto::FileOperation&
 }
 
 ChildPlan MakePlan(const proto::StartCommand& request, const std::vector<os::Fd>& leaf, const Stdio& stdio,
-                   const Confinement& confinement, const os::LandlockRules& rules) {
+                   const Confinement& confinement, const KernelPlans::Binding& binding) {
   ChildPlan plan;
   for (std::size_t i = 1; i < leaf.size() && i <= 3; ++i) plan.tasks[i - 1] = leaf[i].get();
   for (std::size_t fd = 0; fd < 3; ++fd) {
@@ -105,7 +105,7 @@ ChildPlan MakePlan(const proto::StartCommand& request, const std::vector<os::Fd>
   plan.has_terminal = request.has_terminal();
   plan.id = request.id();
   plan.file_size_limit = confinement.file_size_limit;
-  plan.landlock = rules.get();
+  plan.landlock = binding.thread == nullptr ? binding.rules->get() : ChildPlan::kIsUnderRules;
   plan.filter.len = static_cast<unsigned short>(confinement.command_filter.size() / sizeof(sock_filter));
   plan.filter.filter = reinterpret_cast<sock_filter*>(const_cast<char*>(confinement.command_filter.data()));
   plan.cwd = request.cwd().c_str();
@@ -115,30 +115,40 @@ ChildPlan MakePlan(const proto::StartCommand& request, const std::vector<os::Fd>
 }  // namespace
 
 tl::expected<Started, NotStarted> StartCommand(const proto::StartCommand& request, const std::vector<os::Fd>& leaf,
-                                               const Confinement& confinement) {
+                                               Confinement& confinement) {
   const auto fail = [](std::string step, int error) { return tl::unexpected(NotStarted{std::move(step), error}); };
   if (leaf.size() != 1 && leaf.size() != 4) return fail("request", EINVAL);
   if (request.argv().empty() && !request.has_file_operation()) return fail("request", EINVAL);
-  const os::LandlockRules* rules =
-      request.plan() == 0 || Weakened("kernel_plan") ? &confinement.landlock : confinement.plans.Find(request.plan());
-  if (rules == nullptr) return fail("plan", ESTALE);
+  const bool has_plan = request.plan() != 0 && !Weakened("kernel_plan");
+  const auto binding = has_plan ? confinement.plans.Bind(request.plan())
+                                : std::optional(KernelPlans::Binding{.rules = &confinement.landlock});
+  if (!binding) return fail("plan", ESTALE);
   Result<Stdio> stdio = [&] {
     const AsUser as_user(request.id());
     return request.has_terminal() ? MakeTerminal(request.terminal()) : MakePipes();
   }();
   if (!stdio) return fail(stdio.error().message(), stdio.error().errno_value());
 
-  ChildPlan plan = MakePlan(request, leaf, *stdio, confinement, *rules);
+  ChildPlan plan = MakePlan(request, leaf, *stdio, confinement, *binding);
   std::vector<char*> argv = Pointers(request.argv());
   std::vector<char*> envp = Pointers(request.env());
   plan.argv = argv.data();
   plan.envp = envp.data();
   plan.path = SearchPath(request.env());
   const int cgroup = leaf[0].get();
-  const pid_t pid = request.has_file_operation()
-                        ? CloneForOperation(plan, cgroup, request.file_operation())
-                        : os::CloneSharingMemory(CloneArguments(cgroup), RunCommandChild, &plan);
-  if (pid < 0) return fail("clone", errno);
+  pid_t pid = -1;
+  int error = 0;
+  const auto clone = [&] {
+    pid = request.has_file_operation() ? CloneForOperation(plan, cgroup, request.file_operation())
+                                       : os::CloneSharingMemory(CloneArguments(cgroup), RunCommandChild, &plan);
+    if (pid < 0) error = errno;
+  };
+  if (binding->thread == nullptr) {
+    clone();
+  } else {
+    binding->thread->Run(clone);
+  }
+  if (pid < 0) return fail("clone", error);
   if (plan.failed_step != nullptr) {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }

@@ -38,6 +38,6 @@ struct NotStarted {
 // cgroup2, then confined. Step "plan" with ESTALE: there is no such plan (any more). Returns when the program runs.
 // Kernel: clone3(2) with CLONE_INTO_CGROUP, 5.7.
 tl::expected<Started, NotStarted> StartCommand(const proto::StartCommand& request, const std::vector<os::Fd>& leaf,
-                                               const Confinement& confinement);
+                                               Confinement& confinement);
 
 }  // namespace caisson::guest

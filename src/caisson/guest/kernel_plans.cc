@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "caisson/base/weakened.h"
 #include "caisson/guest/as_user.h"
 #include "caisson/os/uapi.h"
 #include "caisson/plan/kernel_plan.h"
@@ -65,15 +66,21 @@ Result<std::uint64_t> KernelPlans::Make(const proto::MakePlan& request) {
     }
   }
   if (plans_.size() == kMost) plans_.pop_front();
-  plans_.push_back({next_, std::move(rules)});
+  plans_.push_back({.number = next_, .rules = std::move(rules)});
   return next_++;
 }
 
-const os::LandlockRules* KernelPlans::Find(std::uint64_t number) const {
-  for (const Kept& plan : plans_) {
-    if (plan.number == number) return &plan.rules;
+std::optional<KernelPlans::Binding> KernelPlans::Bind(std::uint64_t number) {
+  for (Kept& plan : plans_) {
+    if (plan.number != number) continue;
+    if (plan.was_used && plan.thread == nullptr && !Weakened("landlock")) {
+      // Without one it only takes longer.
+      if (auto started = DomainThread::Start(plan.rules)) plan.thread = *std::move(started);
+    }
+    plan.was_used = true;
+    return Binding{&plan.rules, plan.thread.get()};
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace caisson::guest

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 
 #include "caisson/base/result.h"
+#include "caisson/guest/domain_thread.h"
 #include "caisson/os/landlock.h"
 #include "caisson/proto/guest.pb.h"
 
@@ -17,8 +20,15 @@ class KernelPlans {
   // have put in a folder's place grants nothing. At most kMost are kept: the oldest is forgotten. Errors: kUnsupported
   // (no Landlock), kResourceExhausted.
   Result<std::uint64_t> Make(const proto::MakePlan& request);
-  // Borrowed, until the next Make; nullptr when there is no such plan (any more).
-  const os::LandlockRules* Find(std::uint64_t number) const;
+  // How a process comes under a plan: it is cloned by `thread`, or without one enters `rules` itself. Borrowed, until
+  // the next Make.
+  struct Binding {
+    const os::LandlockRules* rules = nullptr;
+    DomainThread* thread = nullptr;
+  };
+  // For the first process of a plan there is no thread: a plan may be for one alone. Absent: there is no such plan (any
+  // more).
+  std::optional<Binding> Bind(std::uint64_t number);
 
   static constexpr std::size_t kMost = 8;
 
@@ -26,6 +36,8 @@ class KernelPlans {
   struct Kept {
     std::uint64_t number;
     os::LandlockRules rules;
+    std::unique_ptr<DomainThread> thread = nullptr;
+    bool was_used = false;
   };
   std::deque<Kept> plans_;
   std::uint64_t next_ = 1;

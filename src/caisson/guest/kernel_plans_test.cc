@@ -75,7 +75,7 @@ class KernelPlansTest : public testing::Test {
     const auto number = plans.Make(request);
     if (!number) return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-    return syscall(SYS_landlock_restrict_self, plans.Find(*number)->get(), 0) == 0;
+    return syscall(SYS_landlock_restrict_self, plans.Bind(*number)->rules->get(), 0) == 0;
   }
 
   std::string folder_ = testing::TempDir() + "caisson_plans.XXXXXX";
@@ -217,19 +217,41 @@ TEST_F(KernelPlansTest, OfNoGrantsNothingIsLeft) {
   EXPECT_EQ(InChild([&] { return Bind(proto::MakePlan()) && ErrnoOfOpening("/", O_RDONLY) == EACCES ? 0 : 1; }), 0);
 }
 
+TEST_F(KernelPlansTest, FromTheSecondOnAThreadHasEnteredTheRules) {
+  EXPECT_EQ(InChild([&] {
+              KernelPlans plans;
+              proto::MakePlan request;
+              request.set_id(kGuestId);
+              Grant(request, At("open"), plan::kReadFile);
+              if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !plans.Make(request)) return 1;
+              const auto first = plans.Bind(1);
+              if (!first || first->thread != nullptr || first->rules == nullptr) return 2;
+              const auto second = plans.Bind(1);
+              if (!second || second->thread == nullptr || plans.Bind(1)->thread != second->thread) return 3;
+              int refused = 0;
+              int allowed = -1;
+              second->thread->Run([&] {
+                refused = ErrnoOfOpening(At("other/file"), O_RDONLY);
+                allowed = ErrnoOfOpening(At("open/file"), O_RDONLY);
+              });
+              return refused == EACCES && allowed == 0 && ErrnoOfOpening(At("other/file"), O_RDONLY) == 0 ? 0 : 4;
+            }),
+            0);
+}
+
 TEST_F(KernelPlansTest, KeepsAFewAndForgetsTheOldest) {
   EXPECT_EQ(InChild([] {
               KernelPlans plans;
               proto::MakePlan request;
               request.set_id(kUser);
-              if (plans.Find(0) != nullptr || plans.Find(1) != nullptr) return 1;
+              if (plans.Bind(0) || plans.Bind(1)) return 1;
               for (std::uint64_t i = 1; i <= KernelPlans::kMost; ++i) {
                 if (plans.Make(request) != i) return 2;
               }
-              if (plans.Find(1) == nullptr || plans.Find(KernelPlans::kMost) == nullptr) return 3;
+              if (!plans.Bind(1) || !plans.Bind(KernelPlans::kMost)) return 3;
               if (plans.Make(request) != KernelPlans::kMost + 1) return 4;
-              if (plans.Find(1) != nullptr || plans.Find(2) == nullptr) return 5;
-              return plans.Find(0) == nullptr && plans.Find(KernelPlans::kMost + 2) == nullptr ? 0 : 6;
+              if (plans.Bind(1) || !plans.Bind(2)) return 5;
+              return !plans.Bind(0) && !plans.Bind(KernelPlans::kMost + 2) ? 0 : 6;
             }),
             0);
 }
