@@ -322,6 +322,18 @@ on_end = "stop"
             for policy in ("standart", folder, "/dev/zero"):
                 self.assertEqual(run("create", "--storage", "tmpfs", "--policy", policy).returncode, 3, policy)
             self.assertEqual(run("create", "--storage", "tmpfs", "--policy", "strict", "other").returncode, 0)
+            template = folder + "/caisson.toml"
+            with open(template, "w", encoding="utf-8") as written:
+                written.write("version = 1\npolicy = 'read_only'\n[limits]\npids = 99\n")
+            self.assertEqual(run("create", "--storage", "tmpfs", "--template", template, "--cpus", "1", "third").returncode, 0)
+            sources = one.inspect("third")["sources"]
+            self.assertEqual((sources["pids"], sources["policy"]), (template + ":4", template + ":2"))
+            self.assertEqual((sources["cpus"], sources["storage"], sources["env"]), ("--cpus", "--storage", "default"))
+            shown = run("inspect", "third").stdout
+            self.assertRegex(shown, f"pids: +99  \\({template}:4\\)\n")
+            self.assertRegex(shown, r"memory_bytes: +\d+  \(default\)\n")
+            made = one.create(storage="tmpfs", pids=7)
+            self.assertEqual([one.inspect(made)["sources"][name] for name in ("pids", "storage", "cpus")], ["request", "request", "default"])
             self.assertEqual(one.inspect("other")["policy"]["name"], "strict")
 
 

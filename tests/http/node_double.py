@@ -91,7 +91,7 @@ class Node(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         return {"id": SANDBOX, "name": "web", "state": "running", "reason": None, "tier": "process", "image": "host",
                 "workspace": None, "cpus": 2, "memory_bytes": 1 << 31, "disk_bytes": 1 << 32, "pids": 256,
                 "command_timeout_ms": 30000, "storage": "btrfs", "env": {}, "labels": {"team": "a\x1b[2J"},
-                "on_end": "delete", "idle_timeout_ms": None, "max_lifetime_ms": None,
+                "on_end": "delete", "idle_timeout_ms": None, "max_lifetime_ms": None, "sources": None,
                 "policy": {"name": "standard", "digest": "0" * 64}, "created_at": TIME,
                 "changed_at": TIME, "expires_at": None, "steps": 0, "commands_running": 0, **changes}
 

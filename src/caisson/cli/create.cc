@@ -17,6 +17,8 @@ Result<client::SandboxView> Create(const CommandLine& line, const Environment& e
   CAISSON_TRY(const EffectiveValues values, UsableValues(line));
   CAISSON_TRY(CreateOptions options, ReadCreateOptions(values.line));
   CAISSON_TRY(options.request.policy, AgentPolicy(line, values));
+  if (!line.Has(Option::kAgentPolicy) && values.policy)
+    options.request.sources["policy"] = ShownSource(values.policy->source);
   if (!line.Has(Option::kJson)) {
     for (const std::string& notice : NoticesOf(values)) PrintNotice(notice);
   }

@@ -89,6 +89,38 @@ Status ReadFolders(const CommandLine& line, CreateOptions& options) {
 
 }  // namespace
 
+// Of a file the name may hold anything, and be long: its end says most.
+std::string ShownSource(const std::string& source) {
+  constexpr std::size_t kMost = 255;
+  std::string shown = Printable(source);
+  if (shown.size() <= kMost) return shown;
+  std::size_t from = shown.size() - kMost + 3;
+  while (from < shown.size() && (static_cast<unsigned char>(shown[from]) & 0xC0U) == 0x80) ++from;
+  return "..." + shown.substr(from);
+}
+
+std::map<std::string, std::string> SourcesOf(const CommandLine& line) {
+  constexpr std::pair<Option, const char*> kFields[] = {{Option::kImage, "image"},
+                                                        {Option::kWorkspace, "workspace"},
+                                                        {Option::kCpus, "cpus"},
+                                                        {Option::kMemory, "memory_bytes"},
+                                                        {Option::kDisk, "disk_bytes"},
+                                                        {Option::kPids, "pids"},
+                                                        {Option::kTimeout, "command_timeout_ms"},
+                                                        {Option::kLastingStorage, "storage"},
+                                                        {Option::kEnv, "env"},
+                                                        {Option::kOnEnd, "on_end"},
+                                                        {Option::kIdleTimeout, "idle_timeout_ms"},
+                                                        {Option::kMaxLifetime, "max_lifetime_ms"},
+                                                        {Option::kAgentPolicy, "policy"}};
+  std::map<std::string, std::string> sources;
+  for (const auto& [option, field] : kFields) {
+    const OptionValue* value = line.Find(option);
+    sources[field] = value == nullptr ? "default" : ShownSource(value->source);
+  }
+  return sources;
+}
+
 Result<CreateOptions> ReadCreateOptions(const CommandLine& line) {
   CreateOptions options;
   if (!line.operands.empty()) {
@@ -106,6 +138,7 @@ Result<CreateOptions> ReadCreateOptions(const CommandLine& line) {
   CAISSON_CHECK_OK(ReadFolders(line, options));
   CAISSON_TRY(options.request.env, ReadVariables(line));
   CAISSON_CHECK_OK(CheckSizes({}, options.request.env));
+  options.request.sources = SourcesOf(line);
   return options;
 }
 

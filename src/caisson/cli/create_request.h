@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,11 @@ struct CreateOptions {
   std::optional<std::string> image_directory;  // absent: the image `host`
   std::optional<WorkspaceFolder> workspace;
 };
+
+// A source of a value, as a node takes it: text of at most 255 bytes.
+std::string ShownSource(const std::string& source);
+// Where each value came from that a node may have a default for, by the node's name of it.
+std::map<std::string, std::string> SourcesOf(const CommandLine& line);
 
 // Understands the values of a `create` command line. Touches nothing outside. Errors: kInvalidArgument naming the
 // option or variable and what it accepts.

@@ -61,6 +61,27 @@ TEST(ReadCreateOptions, TakesVariablesOfTheEnvironment) {
   EXPECT_EQ(options->request.idle_timeout, std::chrono::hours(1));
 }
 
+TEST(ReadCreateOptions, SaysWhereValuesCameFrom) {
+  const auto options = Read({"--pids", "64", "--env", "A=1"}, {{"CAISSON_MEMORY", "1GiB"}});
+  ASSERT_TRUE(options) << options.error().message();
+  const auto& sources = options->request.sources;
+  EXPECT_EQ(sources.at("pids"), "--pids");
+  EXPECT_EQ(sources.at("env"), "--env");
+  EXPECT_EQ(sources.at("memory_bytes"), "CAISSON_MEMORY");
+  EXPECT_EQ(sources.at("cpus"), "default");
+  EXPECT_EQ(sources.at("policy"), "default");
+}
+
+TEST(ShownSource, IsTextOfBoundedLength) {
+  EXPECT_EQ(ShownSource("caisson.toml:14"), "caisson.toml:14");
+  EXPECT_EQ(ShownSource("a\x1b.toml:1"), "a\\x1b.toml:1");
+  std::string deep;
+  for (int i = 0; i < 200; ++i) deep += "\u00e9/";
+  const std::string shown = ShownSource(deep + "caisson.toml:14");
+  EXPECT_LE(shown.size(), 255U);
+  EXPECT_TRUE(shown.starts_with("...") && shown.ends_with("/caisson.toml:14")) << shown;
+}
+
 TEST(ReadCreateOptions, RefusesBadValuesNamingTheOption) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"--label", {"", "a", "=b", std::string(256, 'k') + "=v", "k=" + std::string(256, 'v')}},

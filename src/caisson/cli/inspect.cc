@@ -33,7 +33,10 @@ Result<std::string> Report(const CommandLine& line, const Environment& environme
   for (const auto& [key, value] : ReplyMembers(view.json)) {
     std::string name = Printable(key) + ":";
     if (name.size() < 20) name.resize(20, ' ');
-    text += name + " " + Printable(key.ends_with("_at") ? LocalTime(value) : value) + "\n";
+    if (key == "sources") continue;
+    const auto source = view.sources.find(key);
+    text += name + " " + Printable(key.ends_with("_at") ? LocalTime(value) : value);
+    text += (source == view.sources.end() ? "" : "  (" + Printable(source->second) + ")") + std::string("\n");
   }
   CAISSON_TRY(const std::vector<client::CommandView> commands, client::ListCommands(http, view.id));
   std::vector<std::vector<std::string>> rows;

@@ -27,25 +27,29 @@ CreateRequest Example() {
   request.workspace_ticket = "t";
   request.workspace_mode = "ro";
   request.idle_timeout = std::chrono::minutes(15);
+  request.sources = {{"pids", "--pids"}};
   return request;
 }
 
 TEST(CreateSandbox, SaysWhatIsWanted) {
   ScriptedNode node;
-  node.Add(201, R"({"id":"sb_a","name":"web","state":"running","reason":"","image":"host","storage":"btrfs",)"
-                R"("created_at":"2027-01-31T09:30:00.125Z","labels":{"team":"a"},"commands_running":0})");
+  node.Add(
+      201,
+      R"({"id":"sb_a","name":"web","state":"running","reason":"","image":"host","storage":"btrfs",)"
+      R"("created_at":"2027-01-31T09:30:00.125Z","labels":{"team":"a"},"sources":{"pids":"--pids"},"commands_running":0})");
   Http http(node.endpoint());
   const auto made = CreateSandbox(http, Example());
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_EQ(made->id, "sb_a");
   EXPECT_EQ(made->name, "web");
   EXPECT_EQ(made->labels.at("team"), "a");
+  EXPECT_EQ(made->sources.at("pids"), "--pids");
   const auto requests = node.Requests(1);
   EXPECT_EQ(FirstLine(requests[0]), "POST /v1/sandboxes HTTP/1.1");
   EXPECT_EQ(BodyOf(requests[0]),
             R"({"name":"web","labels":{"team":"a"},"cpus":5E-1,"memory_bytes":536870912,"pids":64,)"
             R"("command_timeout_ms":30000,"storage":"btrfs","env":{"A":"1"},"workspace":{"ticket":"t","mode":"ro"},)"
-            R"("idle_timeout_ms":900000})");
+            R"("idle_timeout_ms":900000,"sources":{"pids":"--pids"}})");
 }
 
 TEST(CreateBody, CarriesTextOnly) {

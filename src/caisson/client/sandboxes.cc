@@ -11,6 +11,16 @@ namespace {
 
 constexpr const char* kJson = "application/json";
 
+std::map<std::string, std::string> TextsAt(const boost::json::object& object, const char* key) {
+  std::map<std::string, std::string> texts;
+  const boost::json::value* inner = object.if_contains(key);
+  if (inner == nullptr || !inner->is_object()) return texts;
+  for (const boost::json::key_value_pair& member : inner->get_object()) {
+    if (member.value().is_string()) texts[member.key()] = std::string(member.value().get_string());
+  }
+  return texts;
+}
+
 Result<SandboxView> ViewOf(const boost::json::value& value) {
   if (!value.is_object()) return Fail(NotUnderstood("a sandbox is no object"));
   const boost::json::object& object = value.get_object();
@@ -24,11 +34,8 @@ Result<SandboxView> ViewOf(const boost::json::value& value) {
   view.storage = TextAt(object, "storage");
   view.created_at = TextAt(object, "created_at");
   view.commands_running = IntegerAt(object, "commands_running");
-  if (const boost::json::value* labels = object.if_contains("labels"); labels != nullptr && labels->is_object()) {
-    for (const boost::json::key_value_pair& label : labels->get_object()) {
-      if (label.value().is_string()) view.labels[label.key()] = std::string(label.value().get_string());
-    }
-  }
+  view.labels = TextsAt(object, "labels");
+  view.sources = TextsAt(object, "sources");
   view.json = boost::json::serialize(value);
   return view;
 }
@@ -76,6 +83,7 @@ Result<std::string> CreateBody(const CreateRequest& request) {
   if (request.policy) {
     CAISSON_TRY(body["policy"], ObjectOf(*request.policy));
   }
+  CAISSON_TRY(body["sources"], ObjectOf(request.sources, "where a value came from,"));
   return boost::json::serialize(body);
 }
 

@@ -35,8 +35,9 @@ struct CreateRequest {
   std::string workspace_mode;  // "copy", "ro", "rw"
   std::optional<std::chrono::milliseconds> idle_timeout;
   std::optional<std::chrono::milliseconds> max_lifetime;
-  std::string on_end = "delete";     // or "keep"
-  std::optional<PolicyText> policy;  // absent: the node's default
+  std::string on_end = "delete";                    // or "keep"
+  std::optional<PolicyText> policy;                 // absent: the node's default
+  std::map<std::string, std::string> sources = {};  // where values came from, by the node's names of them
 };
 
 struct SandboxView {
@@ -49,7 +50,8 @@ struct SandboxView {
   std::string created_at;  // RFC 3339
   std::map<std::string, std::string> labels;
   std::int64_t commands_running = 0;
-  std::string json;  // all of it
+  std::map<std::string, std::string> sources = {};  // as of CreateRequest; empty: not known
+  std::string json;                                 // all of it
 };
 
 // The body of the request. Errors: kInvalidArgument when a text is not UTF-8, which JSON cannot carry.

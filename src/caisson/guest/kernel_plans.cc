@@ -9,7 +9,6 @@
 
 #include <array>
 
-#include "caisson/base/weakened.h"
 #include "caisson/guest/as_user.h"
 #include "caisson/os/uapi.h"
 #include "caisson/plan/kernel_plan.h"
@@ -73,7 +72,7 @@ Result<std::uint64_t> KernelPlans::Make(const proto::MakePlan& request) {
 std::optional<KernelPlans::Binding> KernelPlans::Bind(std::uint64_t number) {
   for (Kept& plan : plans_) {
     if (plan.number != number) continue;
-    if (plan.was_used && plan.thread == nullptr && !Weakened("landlock")) {
+    if (plan.was_used && plan.thread == nullptr) {
       // Without one it only takes longer.
       if (auto started = DomainThread::Start(plan.rules)) plan.thread = *std::move(started);
     }

@@ -5,6 +5,7 @@
 #include "caisson/rest/object_reader.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/requests_json.h"
+#include "caisson/rest/sourced_fields.h"
 
 namespace caisson::rest {
 namespace {
@@ -91,6 +92,7 @@ Result<service::CreateRequest> ReadCreate(std::string_view body, const std::opti
       request.policy = ReadPolicyFields(*policy);
       (void)policy->Finish();
     }
+    request.sources = ReadSources(reader);
   }));
   return request;
 }

@@ -54,7 +54,7 @@ TEST(SandboxObject, HasEveryFieldInOrder) {
           "\"workspace\":null,"
           "\"cpus\":2,\"memory_bytes\":2147483648,\"disk_bytes\":5368709120,\"pids\":256,\"command_timeout_ms\":0,"
           "\"storage\":\"btrfs\",\"env\":{},\"labels\":{},\"on_end\":\"delete\",\"idle_timeout_ms\":null,"
-          "\"max_lifetime_ms\":null,\"policy\":{\"name\":\"standard\",\"digest\":\"ab\"},"
+          "\"max_lifetime_ms\":null,\"policy\":{\"name\":\"standard\",\"digest\":\"ab\"},\"sources\":null,"
           "\"created_at\":\"1970-01-01T00:00:00.000Z\",\"changed_at\":\"1970-01-01T00:00:00."
           "000Z\","
           "\"expires_at\":null,\"steps\":0,\"commands_running\":0}\n");
@@ -64,6 +64,10 @@ TEST(SandboxObject, HasEveryFieldInOrder) {
   boost::json::object object = SandboxObject(info);
   EXPECT_EQ(wire::JsonLine(object["workspace"]), "{\"mode\":\"copy\",\"folder\":\"/srv/w\"}\n");
   EXPECT_EQ(object["expires_at"], "1970-01-01T00:00:01.000Z");
+  info.sources = service::ValueSources{{"pids", "--pids"}};
+  object = SandboxObject(info);
+  EXPECT_EQ(object["sources"].as_object().at("pids"), "--pids");
+  EXPECT_EQ(object["sources"].as_object().at("policy"), "default");
 }
 
 TEST(CommandObject, HasEveryFieldInOrder) {

@@ -206,6 +206,8 @@ std::optional<ObjectReader> ObjectReader::Object(std::string_view name) {
   return ObjectReader(value->if_object(), PointerOf(name), mistake_);
 }
 
+bool ObjectReader::Has(std::string_view name) const { return object_ != nullptr && object_->contains(name); }
+
 bool ObjectReader::IsText(std::string_view name) const {
   const boost::json::value* value = object_ == nullptr ? nullptr : object_->if_contains(View(name));
   return value != nullptr && value->is_string();

@@ -47,6 +47,8 @@ class ObjectReader {
   // A reader that is to be finished before this one.
   std::optional<ObjectReader> Object(std::string_view name);
 
+  // Whether it is there, whatever it holds.
+  bool Has(std::string_view name) const;
   // Whether `name` holds a text rather than an object; false when it is absent.
   bool IsText(std::string_view name) const;
   // Records a mistake that the caller found: "the field '/name' must ...".

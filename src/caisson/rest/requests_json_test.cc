@@ -199,6 +199,22 @@ TEST(ReadStart, TakesAPolicy) {
   EXPECT_FALSE(ReadStart(R"({"argv":["ls"],"policy":"minimal"})"));
 }
 
+TEST(ReadCreate, KnowsWhereValuesCameFrom) {
+  using Sources = service::ValueSources;
+  EXPECT_EQ(ReadCreate("{}", {})->sources, Sources());
+  EXPECT_EQ(ReadCreate(R"({"pids":9,"cpus":1})", {})->sources, (Sources{{"pids", "request"}, {"cpus", "request"}}));
+  EXPECT_EQ(ReadCreate(R"({"pids":9,"cpus":1,"name":"a",
+                           "sources":{"pids":"caisson.toml:3","cpus":"default","env":"--env"}})",
+                       {})
+                ->sources,
+            (Sources{{"pids", "caisson.toml:3"}}))
+      << "of what is in the body alone";
+  for (const char* body : {R"({"sources":{"pid":"x"}})", R"({"pids":9,"sources":{"pids":""}})", R"({"sources":7})",
+                           R"({"pids":9,"sources":{"pids":"a\u001b[2J"}})", R"({"pids":9,"sources":{"pids":7}})"}) {
+    EXPECT_FALSE(ReadCreate(body, {})) << body;
+  }
+}
+
 TEST(ReadCreate, TakesAPolicy) {
   EXPECT_FALSE(ReadCreate("{}", {})->policy);
   EXPECT_EQ(ReadCreate(R"({"policy":{"preset":"open"}})", {})->policy->preset, "open");

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "caisson/rest/infos_json.h"
+#include "caisson/rest/sourced_fields.h"
 
 namespace caisson::rest {
 namespace {
@@ -91,6 +92,7 @@ boost::json::object SandboxObject(const service::SandboxInfo& info) {
   object["idle_timeout_ms"] = MillisecondsOrNull(info.idle_timeout);
   object["max_lifetime_ms"] = MillisecondsOrNull(info.max_lifetime);
   object["policy"] = boost::json::object{{"name", info.policy.name}, {"digest", info.policy.digest}};
+  object["sources"] = SourcesValue(info.sources);
   object["created_at"] = TimeText(info.created_at);
   object["changed_at"] = TimeText(info.changed_at);
   object["expires_at"] = nullptr;

@@ -32,7 +32,8 @@ Settings SettingsOf(const CreateRequest& request) {
           .workspace = request.workspace_ticket ? "folder" : "",
           .workspace_mode = request.workspace_ticket ? request.workspace_mode : plan::WorkspaceMode::kNone,
           .env = request.env,
-          .max_lifetime = request.max_lifetime};
+          .max_lifetime = request.max_lifetime,
+          .sources = request.sources};
 }
 
 // What was asked for under a key, in few bytes. Fields are told apart by their lengths.

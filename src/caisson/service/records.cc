@@ -93,6 +93,12 @@ std::string WriteSettings(const Settings& settings) {
   }
   if (settings.max_lifetime) message.set_max_lifetime_ms(settings.max_lifetime->count());
   message.set_execution(static_cast<std::uint32_t>(settings.execution));
+  message.set_has_sources(settings.sources.has_value());
+  for (const auto& [name, source] : settings.sources.value_or(ValueSources())) {
+    proto::Variable& variable = *message.add_sources();
+    variable.set_name(name);
+    variable.set_value(source);
+  }
   return message.SerializeAsString();
 }
 
@@ -118,6 +124,8 @@ Result<Settings> ReadSettings(std::string_view bytes) {
   for (const proto::Variable& variable : message.env()) settings.env.emplace_back(variable.name(), variable.value());
   if (message.max_lifetime_ms() != 0) settings.max_lifetime = std::chrono::milliseconds(message.max_lifetime_ms());
   settings.execution = static_cast<plan::Execution>(message.execution());
+  if (message.has_sources()) settings.sources.emplace();
+  for (const proto::Variable& variable : message.sources()) (*settings.sources)[variable.name()] = variable.value();
   return settings;
 }
 
@@ -260,6 +268,7 @@ SandboxInfo InfoOf(const state::SandboxRecord& record) {
                      .on_end = OnEndOf(record),
                      .idle_timeout = record.idle_timeout,
                      .max_lifetime = settings.max_lifetime,
+                     .sources = std::move(settings.sources),
                      .policy = record.policy.value_or(state::PolicyName{}),
                      .created_at = record.created_at,
                      .changed_at = record.changed_at,

@@ -26,6 +26,7 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> env;
   std::optional<std::chrono::milliseconds> max_lifetime;
   plan::Execution execution = plan::Execution::kAnywhere;
+  std::optional<ValueSources> sources = {};  // absent: of a sandbox from before they were kept
 };
 std::string WriteSettings(const Settings& settings);
 Result<Settings> ReadSettings(std::string_view bytes);

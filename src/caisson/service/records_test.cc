@@ -20,7 +20,8 @@ Settings SomeSettings() {
           .workspace_mode = plan::WorkspaceMode::kReadOnly,
           .env = {{"A", "1"}, {"B", "\xff="}, {"A", ""}},
           .max_lifetime = milliseconds(99),
-          .execution = plan::Execution::kProgramFolders};
+          .execution = plan::Execution::kProgramFolders,
+          .sources = ValueSources{{"pids", "caisson.toml:3"}, {"env", "\xff"}}};
 }
 
 void ExpectDamaged(const auto& result) {
@@ -44,6 +45,7 @@ TEST(Settings, ComeBack) {
   EXPECT_EQ(read->env, SomeSettings().env);
   EXPECT_EQ(read->max_lifetime, milliseconds(99));
   EXPECT_EQ(read->execution, plan::Execution::kProgramFolders);
+  EXPECT_EQ(read->sources, SomeSettings().sources);
 }
 
 TEST(Settings, OfEveryKindComeBack) {
@@ -58,6 +60,7 @@ TEST(Settings, OfEveryKindComeBack) {
       EXPECT_EQ(read->storage, storage);
       EXPECT_EQ(read->workspace_mode, mode);
       EXPECT_FALSE(read->max_lifetime);
+      EXPECT_FALSE(read->sources);
       EXPECT_TRUE(read->env.empty());
     }
   }

@@ -51,6 +51,10 @@ struct PolicyInfo {
   std::string text;
 };
 
+// Where the values that somebody chose came from, by the field of the request: "--memory", "caisson.toml:14", "profile
+// team", "request". Every other value is the node's default.
+using ValueSources = std::map<std::string, std::string>;
+
 struct CreateRequest {
   std::optional<std::string>
       name;  // [a-z0-9]([a-z0-9-]*[a-z0-9])?, at most 63; unique among sandboxes that are not deleted
@@ -66,6 +70,7 @@ struct CreateRequest {
   std::optional<std::chrono::milliseconds> max_lifetime;  // pauses excluded
   OnEnd on_end = OnEnd::kDelete;
   std::optional<PolicyRequest> policy;         // of what tools do in it; absent: the preset `standard`
+  ValueSources sources = {};                   // as the caller says
   std::optional<std::string> idempotency_key;  // 1 to 255 visible ASCII characters
 };
 
@@ -85,6 +90,7 @@ struct SandboxInfo {
   OnEnd on_end = OnEnd::kDelete;
   std::optional<std::chrono::milliseconds> idle_timeout;
   std::optional<std::chrono::milliseconds> max_lifetime;
+  std::optional<ValueSources> sources = {};  // absent: not known
   state::PolicyName policy = {};
   UnixMs created_at = 0;
   UnixMs changed_at = 0;  // of the last change of state

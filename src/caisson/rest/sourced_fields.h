@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "caisson/service/requests.h"
+
+namespace boost::json {
+class value;
+}  // namespace boost::json
+
+namespace caisson::rest {
+
+class ObjectReader;
+
+// Where each value of a sandbox came from: the object `sources`, in the body that makes one and in what describes it.
+
+// Of the fields that are in the body: what its `sources` say, otherwise "request"; "default" there is as if the field
+// was not given. Read last.
+service::ValueSources ReadSources(ObjectReader& reader);
+// With "default" for what nobody chose; null when it is not known.
+boost::json::value SourcesValue(const std::optional<service::ValueSources>& sources);
+
+}  // namespace caisson::rest
