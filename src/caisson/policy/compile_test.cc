@@ -121,6 +121,25 @@ TEST(CompileTest, ReadingEverythingGoesAroundPrograms) {
   EXPECT_EQ(RightsAt(grants, "/home/x") & kReadFile, kReadFile);
 }
 
+TEST(CompileTest, ProgramsThatMayNotBeReadAreNoneThatMayRun) {
+  const auto refusal = [](const char* runs, const char* unread, const char* rest = "") {
+    return Refusal(Denying(RuleOf("run", std::string("effect = 'allow'\n") + runs) +
+                           RuleOf("secret", std::string("effect = 'deny'\nactions = ['file.read']\npaths = ['") +
+                                                unread + "']\n" + rest)));
+  };
+  constexpr const char* kHelpers = "commands = ['git']\nhelpers = ['/srv/x/**']";
+  constexpr const char* kProgram = "commands = ['/srv/x/bin/tool run']";
+  for (const char* unread : {"/srv/x/**", "/srv/x/lib/**", "/srv/x/key"}) {
+    EXPECT_NE(refusal(kHelpers, unread).find("'secret'"), std::string::npos) << unread;
+  }
+  EXPECT_NE(refusal(kHelpers, "/srv/**").find("'run'"), std::string::npos);
+  EXPECT_NE(refusal(kProgram, "/srv/x/**").find("'run'"), std::string::npos);
+  EXPECT_EQ(refusal(kProgram, "/srv/x/lib/**"), "");
+  EXPECT_EQ(refusal(kHelpers, "/srv/y/**"), "");
+  EXPECT_EQ(refusal(kHelpers, "/srv/x/**", "enforcement = 'tool'"), "");
+  EXPECT_EQ(refusal("commands = ['git']", "/srv/x/**"), "");
+}
+
 TEST(CompileTest, RulesHoldWhenTheirTimeIs) {
   const Policy policy =
       PolicyOf(Denying(RuleOf("day",

@@ -8,6 +8,7 @@
 #include "caisson/plan/limits.h"
 #include "caisson/policy/compile.h"
 #include "caisson/policy/kernel_terms.h"
+#include "caisson/policy/pattern.h"
 
 namespace caisson::policy {
 namespace {
@@ -49,6 +50,49 @@ Status CheckProgramsReadable(const Rule& refusal, const PathPattern& pattern) {
     if (!IsBelow(folder, TreeOf(pattern))) continue;
     return Fail(CannotHold(refusal, folder + " holds what every program needs to read",
                            std::string("refuse less, or use ") + kToolOnly));
+  }
+  return {};
+}
+
+// Where rules let programs run by their paths, which takes reading them.
+std::vector<std::pair<std::string, const Rule*>> ProgramTrees(const Policy& policy) {
+  std::vector<std::pair<std::string, const Rule*>> trees;
+  for (const Rule& rule : policy.rules()) {
+    if (rule.effect != Effect::kAllow || !Covers(rule, Action::kProcessExec)) continue;
+    const auto add = [&](const std::string& path) {
+      const auto pattern = path.starts_with('/') ? ParsePathPattern(path) : Result<PathPattern>(PathPattern());
+      if (pattern && !pattern->text.empty()) trees.emplace_back(TreeOf(*pattern), &rule);
+    };
+    for (const std::string& helper : rule.helpers) add(helper);
+    for (const CommandPattern& command : rule.commands) {
+      if (!command.words.empty()) add(command.words.front());
+    }
+  }
+  return trees;
+}
+
+// What may not be read cannot be run either, and the kernel would let both.
+Status CheckProgramRefusals(const Policy& policy) {
+  TreeSet refused;
+  TreeSet programs;
+  const auto trees = ProgramTrees(policy);
+  for (const auto& [tree, rule] : trees) programs.Add(tree, Named(*rule));
+  for (const Rule& refusal : policy.rules()) {
+    const bool is_refusal = refusal.effect != Effect::kAllow && refusal.enforcement == Enforcement::kKernel &&
+                            Covers(refusal, Action::kFileRead);
+    if (!is_refusal) continue;
+    for (const PathPattern& pattern : refusal.paths) {
+      const std::string tree = TreeOf(pattern);
+      refused.Add(tree, Named(refusal));
+      if (!programs.Has(tree)) continue;
+      return Fail(CannotHold(refusal, "programs of " + tree + " may run, which takes reading them",
+                             std::string("let one of the two be, or use ") + kToolOnly));
+    }
+  }
+  for (const auto& [tree, rule] : trees) {
+    if (!refused.Has(tree)) continue;
+    return Fail(CannotHold(*rule, tree + " may run, which takes reading it, and another rule refuses that",
+                           std::string("let one of the two be, or give the refusal ") + kToolOnly));
   }
   return {};
 }
@@ -184,6 +228,7 @@ Status CheckEnforceable(const Policy& policy, const KernelFeatures& features) {
     CAISSON_CHECK_OK(CheckWriting(execution, rule));
     if (may_truncate) CAISSON_CHECK_OK(CheckTruncation(writable, rule));
   }
+  CAISSON_CHECK_OK(CheckProgramRefusals(policy));
   for (const FileAction& kind : kFileActions) CAISSON_CHECK_OK(CheckFileRefusals(policy, kind));
   return {};
 }
