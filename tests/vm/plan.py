@@ -136,7 +136,7 @@ STEPS = (
 SLOW = "minutes of emulation for what depends little on the kernel"
 # Expressions on the names of tests, and why no machine runs them.
 LEFT_OUT = {
-    r"(api|base|cli|client|daemon|document|guard|hint|http|plan|policy|proto|backend|rest|sandbox|service|shell|state|template|bench|demo|fuzz|wire)[.].*":
+    r"(api|base|cli|client|daemon|document|guard|hint|http|json|plan|policy|proto|backend|rest|sandbox|service|shell|state|template|bench|demo|fuzz|wire)[.].*":
         "the kernel has no part in it",
     r"launcher[.](door|launch_request|succession)_test": "sockets and books, for which the kernel does not matter",
     r"(guest[.]program_index_message|os[.]program_(file|index))_test": "the kernel has no part in it",

@@ -120,4 +120,9 @@ std::string Quoted(std::string_view text) {
   return "'" + Printable(beginning.substr(0, WholeUtf8Length(beginning))) + "...'";
 }
 
+std::size_t CountCharacters(std::string_view text) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins));
+}
+
 }  // namespace caisson

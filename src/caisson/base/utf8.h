@@ -11,6 +11,9 @@ bool IsUtf8(std::string_view text);
 // The length of `text` without a sequence that its end cut short: what to keep of a stream that was cut at a byte.
 std::size_t WholeUtf8Length(std::string_view text);
 
+// How many code points well-formed UTF-8 has: what JSON Schema calls its length.
+std::size_t CountCharacters(std::string_view text);
+
 // The same text with each byte that is not part of well-formed UTF-8 replaced by U+FFFD.
 std::string ReplaceInvalidUtf8(std::string_view text);
 

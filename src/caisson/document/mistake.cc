@@ -14,11 +14,6 @@ Error MistakeAt(std::string_view name, const Place& place, std::string_view what
       .Detail("column", column);
 }
 
-std::size_t CountCharacters(std::string_view text) {
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins));
-}
-
 Place PlaceAt(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto lines = std::count(before.begin(), before.end(), '\n');

@@ -14,7 +14,4 @@ Error MistakeAt(std::string_view name, const Place& place, std::string_view what
 // Where the byte at `offset` stands. Linear in what is before it.
 Place PlaceAt(std::string_view text, std::size_t offset);
 
-// Of well-formed UTF-8.
-std::size_t CountCharacters(std::string_view text);
-
 }  // namespace caisson::document

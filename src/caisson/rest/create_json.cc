@@ -1,8 +1,8 @@
 #include <cmath>
 
+#include "caisson/base/utf8.h"
+#include "caisson/json/object_reader.h"
 #include "caisson/plan/limits.h"
-#include "caisson/rest/field_text.h"
-#include "caisson/rest/object_reader.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/requests_json.h"
 #include "caisson/rest/sourced_fields.h"
@@ -22,7 +22,7 @@ constexpr std::size_t kLongestTicket = 255;
 constexpr std::size_t kLongestCursor = 1024;
 constexpr std::size_t kLongestIdempotencyKey = 255;
 
-void ReadLimits(ObjectReader& body, service::CreateRequest& request) {
+void ReadLimits(json::ObjectReader& body, service::CreateRequest& request) {
   if (const auto cpus = body.Number("cpus", 0.01, 1024)) {
     request.limits.cpus = {static_cast<std::uint32_t>(std::lround(*cpus * 1000))};
   }
@@ -37,20 +37,20 @@ void ReadLimits(ObjectReader& body, service::CreateRequest& request) {
   request.max_lifetime = body.Milliseconds("max_lifetime_ms", milliseconds(1), kLongest);
 }
 
-void ReadStorage(ObjectReader& body, service::CreateRequest& request) {
+void ReadStorage(json::ObjectReader& body, service::CreateRequest& request) {
   constexpr plan::Storage kStorages[] = {plan::Storage::kTmpfs, plan::Storage::kBtrfs, plan::Storage::kDirectory};
   if (const auto chosen = body.Choice("storage", {"tmpfs", "btrfs", "directory"})) request.storage = kStorages[*chosen];
   constexpr service::OnEnd kOnEnds[] = {service::OnEnd::kDelete, service::OnEnd::kKeep};
   if (const auto chosen = body.Choice("on_end", {"delete", "keep"})) request.on_end = kOnEnds[*chosen];
 }
 
-std::optional<std::string> ReadTicket(ObjectReader& object) {
+std::optional<std::string> ReadTicket(json::ObjectReader& object) {
   std::optional<std::string> ticket = object.Text("ticket", kLongestTicket);
   if (!ticket || ticket->empty()) object.Refuse("ticket", "must name a folder that was deposited");
   return ticket;
 }
 
-void ReadFolders(ObjectReader& body, service::CreateRequest& request) {
+void ReadFolders(json::ObjectReader& body, service::CreateRequest& request) {
   if (body.IsText("image")) {
     (void)body.Choice("image", {"host"});
   } else if (auto image = body.Object("image")) {
@@ -81,7 +81,7 @@ Result<service::CreateRequest> ReadCreate(std::string_view body, const std::opti
   service::CreateRequest request;
   CAISSON_CHECK_OK(CheckIdempotencyKey(idempotency_key));
   request.idempotency_key = idempotency_key;
-  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) {
+  CAISSON_CHECK_OK(json::ReadObject(body, [&](json::ObjectReader& reader) {
     request.name = reader.Text("name", kLongestName);
     for (auto& [key, value] : reader.Pairs("labels", kMostLabels, kLongestLabel)) request.labels[key] = value;
     ReadLimits(reader, request);

@@ -28,9 +28,4 @@ std::string Lower(std::string_view text) {
 
 std::string MediaType(std::string_view field) { return Lower(Trimmed(field.substr(0, field.find(';')))); }
 
-std::size_t CountCharacters(std::string_view text) {
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins));
-}
-
 }  // namespace caisson::rest

@@ -16,7 +16,4 @@ std::string Lower(std::string_view text);
 // The type of a field `Content-Type` without its parameters, in small letters.
 std::string MediaType(std::string_view field);
 
-// How many code points well-formed UTF-8 has: what JSON Schema calls its length.
-std::size_t CountCharacters(std::string_view text);
-
 }  // namespace caisson::rest

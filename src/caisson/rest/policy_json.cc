@@ -1,5 +1,5 @@
 #include "caisson/document/document.h"
-#include "caisson/rest/object_reader.h"
+#include "caisson/json/object_reader.h"
 #include "caisson/rest/query.h"
 #include "caisson/rest/requests_json.h"
 
@@ -10,7 +10,7 @@ constexpr std::size_t kLongestName = 255;
 
 }  // namespace
 
-service::PolicyRequest ReadPolicyFields(ObjectReader& reader) {
+service::PolicyRequest ReadPolicyFields(json::ObjectReader& reader) {
   service::PolicyRequest request;
   request.preset = reader.Text("preset", kLongestName);
   const auto text = reader.Text("text", document::kMostBytes);
@@ -31,7 +31,8 @@ Result<service::PolicyChange> ReadPolicyChange(std::string_view query, std::stri
   QueryReader reader(query);
   if (reader.Choice("running", {"finish", "stop"}) == 1) change.running = service::RunningCommands::kStop;
   CAISSON_CHECK_OK(reader.Finish());
-  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& object) { change.policy = ReadPolicyFields(object); }));
+  CAISSON_CHECK_OK(
+      json::ReadObject(body, [&](json::ObjectReader& object) { change.policy = ReadPolicyFields(object); }));
   return change;
 }
 

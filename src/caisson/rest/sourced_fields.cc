@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "caisson/base/utf8.h"
-#include "caisson/rest/object_reader.h"
+#include "caisson/json/object_reader.h"
 
 namespace caisson::rest {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kLongestSource = 255;
 
 }  // namespace
 
-service::ValueSources ReadSources(ObjectReader& reader) {
+service::ValueSources ReadSources(json::ObjectReader& reader) {
   service::ValueSources sources;
   for (const char* field : kFields) {
     if (reader.Has(field)) sources[field] = "request";

@@ -1,6 +1,6 @@
 #include "caisson/base/base64.h"
+#include "caisson/json/object_reader.h"
 #include "caisson/plan/limits.h"
-#include "caisson/rest/object_reader.h"
 #include "caisson/rest/requests_json.h"
 #include "caisson/wire/signal_name.h"
 
@@ -14,7 +14,7 @@ constexpr std::size_t kMostArguments = 100'000;
 constexpr std::size_t kLongestPath = 4095;  // PATH_MAX without the last zero
 constexpr std::size_t kMostInput = MiB(1).value;
 
-void ReadInput(ObjectReader& body, service::CommandRequest& command) {
+void ReadInput(json::ObjectReader& body, service::CommandRequest& command) {
   using Input = service::CommandRequest::Input;
   if (const auto chosen = body.Choice("input", {"none", "open"})) {
     command.input = *chosen == 0 ? Input::kNone : Input::kOpen;
@@ -36,7 +36,7 @@ void ReadInput(ObjectReader& body, service::CommandRequest& command) {
 Result<StartRequest> ReadStart(std::string_view body) {
   StartRequest start;
   service::CommandRequest& command = start.command;
-  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) {
+  CAISSON_CHECK_OK(json::ReadObject(body, [&](json::ObjectReader& reader) {
     command.argv = reader.Texts("argv", kMostArguments, plan::kLongestArgument);
     if (command.argv.empty() || command.argv.front().empty()) {
       reader.Refuse("argv", "must be an array of texts that begins with a program");
@@ -63,7 +63,7 @@ Result<StartRequest> ReadStart(std::string_view body) {
 
 Result<int> ReadSignal(std::string_view body) {
   std::optional<int> signal;
-  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) {
+  CAISSON_CHECK_OK(json::ReadObject(body, [&](json::ObjectReader& reader) {
     const auto name = reader.Text("signal", 32);
     if (name) signal = wire::ParseSignal(*name);
     if (!signal) reader.Refuse("signal", "must be the name of a signal, for example \"SIGTERM\"");

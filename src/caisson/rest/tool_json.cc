@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "caisson/json/object_reader.h"
 #include "caisson/plan/limits.h"
-#include "caisson/rest/object_reader.h"
 #include "caisson/rest/requests_json.h"
 
 namespace caisson::rest {
@@ -12,7 +12,7 @@ constexpr std::size_t kMostArguments = 100'000;
 constexpr std::size_t kLongestPath = 4095;  // PATH_MAX without the last zero
 constexpr std::size_t kMostInput = MiB(1).value;
 
-void ReadProgram(ObjectReader& reader, service::ToolCall& call) {
+void ReadProgram(json::ObjectReader& reader, service::ToolCall& call) {
   call.command = reader.Text("command", plan::kLongestArgument);
   call.argv = reader.Texts("argv", kMostArguments, plan::kLongestArgument);
   if (call.command && call.command->empty()) return reader.Refuse("command", "must not be empty");
@@ -28,7 +28,7 @@ void ReadProgram(ObjectReader& reader, service::ToolCall& call) {
 Result<ToolRequest> ReadToolCall(std::string_view body) {
   ToolRequest request;
   service::ToolCall& call = request.call;
-  CAISSON_CHECK_OK(ReadObject(body, [&](ObjectReader& reader) {
+  CAISSON_CHECK_OK(json::ReadObject(body, [&](json::ObjectReader& reader) {
     ReadProgram(reader, call);
     call.env = reader.Pairs("env", plan::kMostVariables, plan::kLongestArgument);
     call.cwd = reader.Text("cwd", kLongestPath);

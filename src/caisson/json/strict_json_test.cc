@@ -1,11 +1,11 @@
-#include "caisson/rest/strict_json.h"
+#include "caisson/json/strict_json.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <string>
 
-namespace caisson::rest {
+namespace caisson::json {
 namespace {
 
 std::string Nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
@@ -77,4 +77,4 @@ TEST(StrictJson, TakesManyNamesQuickly) {
 }
 
 }  // namespace
-}  // namespace caisson::rest
+}  // namespace caisson::json

@@ -17,7 +17,7 @@ class object;
 class value;
 }  // namespace boost::json
 
-namespace caisson::rest {
+namespace caisson::json {
 
 // Reads one object of a request, field by field. A field that is null is a mistake: what is not meant is left out. The
 // first mistake is kept, with the JSON pointer (RFC 6901) of its field as the detail `pointer`; Finish tells it, or
@@ -70,4 +70,4 @@ class ObjectReader {
 // Parses a body, reads it with `read(ObjectReader&)` and finishes: what `read` made, or the first mistake.
 Status ReadObject(std::string_view body, const std::function<void(ObjectReader&)>& read);
 
-}  // namespace caisson::rest
+}  // namespace caisson::json

@@ -1,4 +1,4 @@
-#include "caisson/rest/object_reader.h"
+#include "caisson/json/object_reader.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -6,10 +6,9 @@
 
 #include "caisson/base/nearest_name.h"
 #include "caisson/base/utf8.h"
-#include "caisson/rest/field_text.h"
-#include "caisson/rest/strict_json.h"
+#include "caisson/json/strict_json.h"
 
-namespace caisson::rest {
+namespace caisson::json {
 namespace {
 
 boost::json::string_view View(std::string_view text) { return {text.data(), text.size()}; }
@@ -235,4 +234,4 @@ Status ReadObject(std::string_view body, const std::function<void(ObjectReader&)
   return reader.Finish();
 }
 
-}  // namespace caisson::rest
+}  // namespace caisson::json

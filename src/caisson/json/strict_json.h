@@ -8,7 +8,7 @@ namespace boost::json {
 class value;
 }
 
-namespace caisson::rest {
+namespace caisson::json {
 
 // At most so many arrays and objects inside each other.
 inline constexpr std::size_t kMostDepth = 32;
@@ -17,4 +17,4 @@ inline constexpr std::size_t kMostDepth = 32;
 // that is not UTF-8, a number that no double holds, a name that is twice in one object, and more than kMostDepth.
 Result<boost::json::value> ParseStrictJson(std::string_view text);
 
-}  // namespace caisson::rest
+}  // namespace caisson::json

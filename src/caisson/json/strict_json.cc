@@ -1,4 +1,4 @@
-#include "caisson/rest/strict_json.h"
+#include "caisson/json/strict_json.h"
 
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
@@ -10,7 +10,7 @@
 
 #include "caisson/base/utf8.h"
 
-namespace caisson::rest {
+namespace caisson::json {
 namespace {
 
 using boost::json::error_code;
@@ -93,4 +93,4 @@ Result<boost::json::value> ParseStrictJson(std::string_view text) {
   }
 }
 
-}  // namespace caisson::rest
+}  // namespace caisson::json

@@ -1,8 +1,8 @@
-#include "caisson/rest/object_reader.h"
+#include "caisson/json/object_reader.h"
 
 #include <gtest/gtest.h>
 
-namespace caisson::rest {
+namespace caisson::json {
 namespace {
 
 using std::chrono::milliseconds;
@@ -132,4 +132,4 @@ TEST(ObjectReader, WantsAnObject) {
 }
 
 }  // namespace
-}  // namespace caisson::rest
+}  // namespace caisson::json
