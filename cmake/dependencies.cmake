@@ -19,6 +19,15 @@ add_library(libmd::libmd STATIC IMPORTED)
 set_target_properties(libmd::libmd PROPERTIES IMPORTED_LOCATION ${CAISSON_LIBMD}
                                               INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_LIBMD_INCLUDE})
 
+# Debian's CMake package names the shared library.
+find_library(CAISSON_RE2 NAMES libre2.a REQUIRED)
+find_path(CAISSON_RE2_INCLUDE NAMES re2/re2.h REQUIRED)
+mark_as_advanced(CAISSON_RE2 CAISSON_RE2_INCLUDE)
+add_library(re2::re2_static STATIC IMPORTED)
+set_target_properties(re2::re2_static PROPERTIES IMPORTED_LOCATION ${CAISSON_RE2}
+                                                 INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_RE2_INCLUDE}
+                                                 INTERFACE_LINK_LIBRARIES Threads::Threads)
+
 find_library(CAISSON_SQLITE NAMES libsqlite3.a REQUIRED)
 find_path(CAISSON_SQLITE_INCLUDE NAMES sqlite3.h REQUIRED)
 mark_as_advanced(CAISSON_SQLITE CAISSON_SQLITE_INCLUDE)
@@ -26,6 +35,13 @@ add_library(sqlite::sqlite STATIC IMPORTED)
 set_target_properties(sqlite::sqlite PROPERTIES IMPORTED_LOCATION ${CAISSON_SQLITE}
                                                 INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_SQLITE_INCLUDE}
                                                 INTERFACE_LINK_LIBRARIES "Threads::Threads;m;${CMAKE_DL_LIBS}")
+
+find_library(CAISSON_SODIUM NAMES libsodium.a REQUIRED)
+find_path(CAISSON_SODIUM_INCLUDE NAMES sodium.h REQUIRED)
+mark_as_advanced(CAISSON_SODIUM CAISSON_SODIUM_INCLUDE)
+add_library(sodium::sodium STATIC IMPORTED)
+set_target_properties(sodium::sodium PROPERTIES IMPORTED_LOCATION ${CAISSON_SODIUM}
+                                                INTERFACE_INCLUDE_DIRECTORIES ${CAISSON_SODIUM_INCLUDE})
 
 # Debian's CMake package of Abseil names the shared libraries, which static programs cannot have. Each before those it uses.
 add_library(absl_time_static INTERFACE)

@@ -4,15 +4,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
 
+#include "caisson/base/path_text.h"
 #include "caisson/base/utf8.h"
 #include "caisson/cli/error_output.h"
 #include "caisson/cli/outcome_line.h"
 #include "caisson/sandbox/command_pump.h"
 #include "caisson/sandbox/file_reply.h"
 #include "caisson/sandbox/outcome.h"
+#include "caisson/sandbox/search_reply.h"
 #include "fuzz/fuzz_input.h"
 
 namespace {
@@ -47,6 +51,36 @@ void Conclude(const caisson::proto::End& end) {
   RequireSafe(caisson::cli::OutcomeLine(outcome, caisson::cli::RunRequest{}));
 }
 
+void RequireTree(const caisson::proto::FileReply& reply) {
+  constexpr std::uint32_t kDepth = 4;
+  constexpr std::uint32_t kLimit = 100;
+  const auto tree = sandbox::TreeOf(reply, kDepth, kLimit);
+  if (!tree) return;
+  Require(tree->entries.size() <= kLimit && tree->seen >= tree->entries.size(), "a tree is no larger than asked for");
+  std::set<std::string> paths;
+  for (const sandbox::TreeEntry& entry : tree->entries) {
+    Require(caisson::IsNormalPath("/" + entry.path), "a path of a tree stays below its folder");
+    Require(std::count(entry.path.begin(), entry.path.end(), '/') < kDepth, "a tree is no deeper than asked for");
+    Require(paths.insert(entry.path).second, "a path is in a tree once");
+    const std::size_t slash = entry.path.rfind('/');
+    Require(slash == std::string::npos || paths.contains(entry.path.substr(0, slash)),
+            "a folder is before its entries");
+  }
+}
+
+void RequireMatches(const caisson::proto::FileReply& reply) {
+  constexpr std::uint32_t kLimit = 10;
+  const auto found = sandbox::MatchesOf(reply, kLimit);
+  if (!found) return;
+  Require(found->matches.size() <= kLimit, "a search gives no more than asked for");
+  for (const sandbox::FileMatch& match : found->matches) {
+    Require(!match.path.empty() && caisson::IsNormalPath("/" + match.path),
+            "the path of a match stays below its folder");
+    Require(match.line > 0 && match.column > 0, "lines and columns are counted from 1");
+    Require(match.text.size() <= 500 && match.text.find('\n') == std::string::npos, "a match is a part of one line");
+  }
+}
+
 void ReadReply(const sandbox::CapturedOutput& output) {
   const auto reply = sandbox::ReadFileReply(output, "/tmp/asked");
   if (!reply) {
@@ -55,6 +89,8 @@ void ReadReply(const sandbox::CapturedOutput& output) {
     Require(text.size() < 2000, "an error is short whatever the guest says");
     return;
   }
+  RequireTree(*reply);
+  RequireMatches(*reply);
   for (const sandbox::FileEntry& entry : sandbox::EntriesOf(*reply)) {
     Require(!entry.name.empty() && entry.name != "." && entry.name != "..", "an entry has a name of its own");
     Require(entry.name.find('/') == std::string::npos, "the name of an entry is no path");

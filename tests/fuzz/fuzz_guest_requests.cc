@@ -14,6 +14,8 @@
 #include "caisson/guest/command_start.h"
 #include "caisson/guest/file_operation.h"
 #include "caisson/os/socket.h"
+#include "caisson/sandbox/file_reply.h"
+#include "caisson/sandbox/search_reply.h"
 #include "fuzz/scratch_tree.h"
 
 namespace {
@@ -38,6 +40,8 @@ bool Confine(std::string& path) {
 bool ConfineAll(proto::FileOperation& operation) {
   if (operation.has_read()) return Confine(*operation.mutable_read()->mutable_path());
   if (operation.has_write()) return Confine(*operation.mutable_write()->mutable_path());
+  if (operation.has_list_tree()) return Confine(*operation.mutable_list_tree()->mutable_path());
+  if (operation.has_search()) return Confine(*operation.mutable_search()->mutable_path());
   return !operation.has_list() || Confine(*operation.mutable_list()->mutable_path());
 }
 
@@ -46,6 +50,18 @@ Fd FileWith(std::string_view content) {
   Require(file.valid() && caisson::os::WriteAll(file.get(), content).has_value(), "a file can be made");
   lseek(file.get(), 0, SEEK_SET);
   return file;
+}
+
+void RequireTree(const proto::ListTree& request, const proto::FileReply& reply) {
+  const auto count = static_cast<std::uint64_t>(reply.entries_size());
+  if (reply.error() != 0) return Require(count == 0, "what failed lists nothing");
+  Require(count <= request.limit() && reply.seen() >= count, "a listing is no larger than asked for");
+  Require(caisson::sandbox::TreeOf(reply, request.depth(), request.limit()).has_value(), "the engine takes a listing");
+}
+
+void RequireMatches(const proto::SearchFiles& request, const proto::FileReply& reply) {
+  if (reply.error() != 0) return Require(reply.matches_size() == 0, "what failed finds nothing");
+  Require(caisson::sandbox::MatchesOf(reply, request.limit()).has_value(), "the engine takes what was found");
 }
 
 void RequireReply(const proto::FileOperation& operation, const Fd& out) {
@@ -58,6 +74,8 @@ void RequireReply(const proto::FileOperation& operation, const Fd& out) {
   if (operation.has_read()) {
     Require(reply.content().size() <= operation.read().limit(), "a read gives no more than was asked for");
   }
+  if (operation.has_search()) RequireMatches(operation.search(), reply);
+  if (operation.has_list_tree()) RequireTree(operation.list_tree(), reply);
 }
 
 void Operate(proto::FileOperation operation, std::string_view content) {

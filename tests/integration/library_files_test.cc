@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <iostream>
+#include <memory>
 #include <thread>
 
 #include "caisson/sandbox/files.h"
@@ -12,8 +16,11 @@
 namespace caisson::support {
 namespace {
 
+using sandbox::FileMatches;
 using sandbox::Files;
+using sandbox::FileSearch;
 using sandbox::FileType;
+using sandbox::FolderTree;
 using sandbox::IfExists;
 using sandbox::User;
 using sandbox::Wrote;
@@ -215,6 +222,198 @@ TEST_F(LibraryFiles, AWriterAndReadersSeeWholeContents) {
     EXPECT_EQ(read->bytes, std::string(100000, read->bytes.empty() ? '?' : read->bytes[0]));
   }
   writer.join();
+}
+
+std::vector<std::string> PathsOf(const Result<FolderTree>& tree) {
+  std::vector<std::string> paths;
+  if (!tree) return {tree.error().message() + tree.error().cause()};
+  for (const sandbox::TreeEntry& entry : tree->entries) paths.push_back(entry.path);
+  return paths;
+}
+
+TEST_F(LibraryFiles, ATreeTellsWhatIsBelow) {
+  Do("mkdir -p b/c && printf 12345 > b/c/d && ln -s b a && ln -s / root && printf '' > \"$(printf 'e\\n\\377')\"");
+  const auto tree = files().Tree(".", 16, 100);
+  ASSERT_EQ(PathsOf(tree), (std::vector<std::string>{"a", "b", "b/c", "b/c/d", "e\n\xff", "root"}));
+  EXPECT_FALSE(tree->truncated);
+  EXPECT_EQ(tree->seen, 6U);
+  EXPECT_EQ(tree->entries[0].type, FileType::kSymlink);
+  EXPECT_EQ(tree->entries[0].link_target, "b");
+  EXPECT_EQ(tree->entries[2].type, FileType::kDirectory);
+  EXPECT_EQ(tree->entries[3].size_bytes, 5U);
+  EXPECT_EQ(tree->entries[3].mode, 0644U);
+  EXPECT_GT(tree->entries[3].modified_unix_ms, 1'500'000'000'000);
+  EXPECT_EQ(PathsOf(files().Tree("a", 1, 100)), std::vector<std::string>{"c"}) << "the path itself may be a link";
+  const auto few = files().Tree(".", 2, 3);
+  EXPECT_EQ(PathsOf(few), (std::vector<std::string>{"a", "b", "b/c"}));
+  EXPECT_TRUE(few->truncated);
+  for (const std::uint32_t wrong : {0U, 17U}) EXPECT_EQ(CodeOf(files().Tree(".", wrong, 1)), Code::kInvalidArgument);
+  for (const std::uint32_t wrong : {0U, 10'001U})
+    EXPECT_EQ(CodeOf(files().Tree(".", 1, wrong)), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(files().Tree("nosuch", 1, 1)), Code::kNotFound);
+  EXPECT_EQ(CodeOf(files().Tree("/root", 1, 1)), Code::kPermissionDenied);
+}
+
+TEST_F(LibraryFiles, ATreeMarksWhatTheAgentMayNotRead) {
+  const auto tree = files().Tree("/", 2, 10'000);
+  ASSERT_TRUE(tree) << tree.error().message();
+  const auto is_marked = [&](const std::string& path) {
+    return std::any_of(tree->entries.begin(), tree->entries.end(),
+                       [&](const auto& entry) { return entry.path == path && entry.is_unreadable; });
+  };
+  EXPECT_TRUE(is_marked("root"));
+  EXPECT_FALSE(is_marked("usr"));
+}
+
+TEST_F(LibraryFiles, ATreeOfAHundredThousandEntriesGivesTheFirst) {
+  Do("mkdir many && cd many && seq -f 'name%06g' 1 100000 | shuf | xargs touch");
+  const auto before = std::chrono::steady_clock::now();
+  const auto tree = files().Tree("many", 1, 1000);
+  const auto after = std::chrono::steady_clock::now();
+  ASSERT_TRUE(tree) << tree.error().message() << tree.error().cause();
+  EXPECT_EQ(tree->entries.size(), 1000U);
+  EXPECT_EQ(tree->entries.front().path, "name000001");
+  EXPECT_EQ(tree->entries.back().path, "name001000");
+  EXPECT_TRUE(tree->truncated);
+  EXPECT_EQ(tree->seen, 100'000U);
+  std::cout << "1,000 of 100,000 entries: "
+            << std::chrono::duration_cast<std::chrono::milliseconds>(after - before).count() << " ms\n";
+}
+
+TEST_F(LibraryFiles, ALargestTreeFits) {
+  Do("python3 -c \"import os\nos.makedirs('/'.join(['d' * 250] * 12))\nos.chdir('/'.join(['d' * 250] * 12))\n"
+     "for i in range(10001): os.symlink('t' * 1000, f'{i:05}' + 'n' * 250)\"");
+  const auto tree = files().Tree(".", 16, 10'000);
+  ASSERT_TRUE(tree) << tree.error().message() << tree.error().cause();
+  EXPECT_EQ(tree->entries.size(), 10'000U);
+  EXPECT_EQ(tree->entries.back().path.size(), 12U * 251 + 255);
+}
+
+TEST_F(LibraryFiles, AFolderThatBecomesALinkLeadsNowhere) {
+  Do("mkdir -p away tree/swapped && touch away/secret && ln -s ../away link");
+  const auto swapper =
+      box().Start(Script("python3 -c \"import ctypes\nc = ctypes.CDLL(None)\n"
+                         "while True: c.renameat2(-100, b'link', -100, b'tree/swapped', 2)\""));
+  ASSERT_TRUE(swapper);
+  for (int i = 0; i < 200; ++i) {
+    const auto tree = files().Tree("tree", 16, 100);
+    ASSERT_TRUE(tree) << tree.error().message();
+    EXPECT_EQ(PathsOf(tree), std::vector<std::string>{"swapped"});
+  }
+}
+
+// Each match as "path:line:text".
+std::vector<std::string> LinesOf(const Result<FileMatches>& found) {
+  std::vector<std::string> lines;
+  if (!found) return {found.error().message() + found.error().cause()};
+  for (const sandbox::FileMatch& match : found->matches) {
+    lines.push_back(match.path + ":" + std::to_string(match.line) + ":" + match.text);
+  }
+  return lines;
+}
+
+TEST_F(LibraryFiles, ASearchFindsLines) {
+  Do("mkdir -p src/.git && printf 'one\\ntwo needle\\n' > src/a.py && echo needle | tee src/b.txt > src/.git/x &&"
+     "printf 'needle\\0' > src/binary && mkfifo src/fifo && ln -s a.py src/link && ln -s / src/root &&"
+     "echo 'Needle' > \"src/$(printf 'e\\n\\377')\" && echo needle > src/closed && chmod 0 src/closed");
+  auto found = files().Search({.path = "src", .pattern = "n(e+)dle$"});
+  EXPECT_EQ(LinesOf(found), (std::vector<std::string>{"a.py:2:two needle", "b.txt:1:needle"}));
+  EXPECT_EQ(found->matches[0].column, 5U);
+  EXPECT_FALSE(found->truncated);
+  EXPECT_EQ(found->files_searched, 3U);
+  EXPECT_EQ(found->files_skipped, 2U);
+  found = files().Search({.pattern = "NEEDLE", .glob = "src/[!a]*", .letters = FileSearch::LetterCase::kIgnored});
+  EXPECT_EQ(LinesOf(found), std::vector<std::string>()) << "a glob has no sets";
+  found = files().Search({.pattern = "NEEDLE", .glob = "**/e*", .letters = FileSearch::LetterCase::kIgnored});
+  EXPECT_EQ(LinesOf(found), (std::vector<std::string>{"src/e\n\xff:1:Needle"}));
+  found = files().Search({.path = "src", .pattern = "needle", .limit = 1});
+  EXPECT_EQ(LinesOf(found), (std::vector<std::string>{"a.py:2:two needle"}));
+  EXPECT_TRUE(found->truncated);
+  EXPECT_EQ(LinesOf(files().Search({.path = "src/.git", .pattern = "e"})), (std::vector<std::string>{"x:1:needle"}));
+}
+
+TEST_F(LibraryFiles, ASearchRefusesWhatItCannotDo) {
+  Do("mkfifo fifo");
+  const auto wrong = files().Search({.pattern = "a(b"});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(wrong.error().cause(), "missing ): a(b");
+  for (const FileSearch& search : std::vector<FileSearch>{{.pattern = std::string(4097, 'a')},
+                                                          {.pattern = "a", .glob = std::string(4097, 'a')},
+                                                          {.pattern = "a", .limit = 0},
+                                                          {.pattern = "a", .limit = 1001},
+                                                          {.path = "fifo", .pattern = "a"},
+                                                          {.path = "/dev/zero", .pattern = "a"},
+                                                          {.path = "", .pattern = "a"}}) {
+    EXPECT_EQ(CodeOf(files().Search(search)), Code::kInvalidArgument) << search.path;
+  }
+  EXPECT_EQ(CodeOf(files().Search({.path = "nosuch", .pattern = "a"})), Code::kNotFound);
+  EXPECT_EQ(CodeOf(files().Search({.path = "/root", .pattern = "a"})), Code::kPermissionDenied);
+}
+
+// The guest may be cloned from a thread with a small stack, and patterns nest.
+TEST_F(LibraryFiles, ASearchForADeepPatternEnds) {
+  ASSERT_TRUE(files().Write("file", std::string(2'000'000, 'a')));
+  const auto plan = std::make_shared<const plan::KernelPlan>(
+      plan::KernelPlan{{{.path = plan::kAgentWorkspace, .rights = plan::kReadFile | plan::kReadFolder},
+                        {.path = "/proc", .rights = plan::kWriteFile}}});
+  Files bound(box(), User::kAgent, plan);
+  const std::string deep = std::string(900, '(') + "a" + std::string(900, ')') + "{900}";
+  for (int i = 0; i < 2; ++i) {
+    for (const std::string& pattern : {deep, std::string("(a?){300}(b|c)"), std::string("(a*)*b")}) {
+      const auto found = bound.Search({.pattern = pattern});
+      EXPECT_TRUE(found) << pattern << " " << found.error().message() << found.error().cause();
+    }
+  }
+}
+
+TEST_F(LibraryFiles, ASearchOfFiftyThousandFilesGivesWhatGrepGives) {
+  Do("python3 -c \"import os\nfor i in range(50000):\n d = f'tree/{i // 1000}'\n"
+     " if i % 1000 == 0: os.makedirs(d)\n"
+     " open(f'{d}/{i}.txt', 'w').write('a line of text\\n' * 40 + f'number {i}\\n' + 'another line\\n' * 20)\"");
+  const auto grep = [&] { return RunIn(box(), Script("grep -rnE 'number [0-9]*777$' tree | wc -l")).out.kept; };
+  const auto timed = [](const char* what, const auto& act) {
+    const auto before = std::chrono::steady_clock::now();
+    auto result = act();
+    const auto span = std::chrono::steady_clock::now() - before;
+    std::cout << what << ": " << std::chrono::duration_cast<std::chrono::milliseconds>(span).count() << " ms\n";
+    return result;
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(timed("grep -rn", grep), "50\n");
+    const auto found =
+        timed("search", [&] { return files().Search({.path = "tree", .pattern = "number [0-9]*777$"}); });
+    ASSERT_TRUE(found) << found.error().message() << found.error().cause();
+    EXPECT_EQ(found->matches.size(), 50U);
+    EXPECT_EQ(found->files_searched, 50'000U);
+  }
+}
+
+TEST_F(LibraryFiles, AKernelPlanBindsEveryOperation) {
+  Do("mkdir -p mine/sub other && echo 1 > mine/file && echo 2 > other/file && ln -s ../other/file mine/out");
+  // Of a plan that lets processes write to /proc, those after the first are bound in another way.
+  const plan::FileGrant mine = {.path = std::string(plan::kAgentWorkspace) + "/mine",
+                                .rights = plan::kReadFile | plan::kReadFolder | plan::kWriteFile | plan::kCreateFile};
+  const plan::FileGrant proc = {.path = "/proc", .rights = plan::kWriteFile};
+  for (const plan::KernelPlan& plan : {plan::KernelPlan{{mine}}, plan::KernelPlan{{mine, proc}}}) {
+    Files bound(box(), User::kAgent, std::make_shared<const plan::KernelPlan>(plan));
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(PathsOf(bound.Tree("mine", 2, 9)), (std::vector<std::string>{"file", "out", "sub"}));
+      EXPECT_EQ(CodeOf(bound.Tree("other", 1, 9)), Code::kPermissionDenied);
+      EXPECT_EQ(CodeOf(bound.Tree(".", 1, 9)), Code::kPermissionDenied);
+      EXPECT_EQ(CodeOf(bound.List("other")), Code::kPermissionDenied);
+      EXPECT_EQ(LinesOf(bound.Search({.path = "mine", .pattern = "[12]"})), std::vector<std::string>{"file:1:1"});
+      EXPECT_EQ(CodeOf(bound.Search({.path = "other", .pattern = "2"})), Code::kPermissionDenied);
+      EXPECT_EQ(CodeOf(bound.Search({.path = "mine/out", .pattern = "2"})), Code::kPermissionDenied);
+      EXPECT_TRUE(bound.Read("mine/file"));
+      EXPECT_EQ(CodeOf(bound.Read("other/file")), Code::kPermissionDenied);
+      EXPECT_EQ(CodeOf(bound.Read("mine/out")), Code::kPermissionDenied) << "through a link";
+      EXPECT_EQ(CodeOf(bound.Write("other/file", "x")), Code::kPermissionDenied);
+      EXPECT_EQ(CodeOf(bound.Write("other/new", "x")), Code::kPermissionDenied);
+      EXPECT_EQ(CodeOf(bound.Remove("other/file")), Code::kPermissionDenied);
+    }
+  }
+  EXPECT_TRUE(files().Read("other/file")) << "others are not bound";
 }
 
 }  // namespace

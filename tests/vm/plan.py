@@ -112,6 +112,7 @@ STEPS = (
     Step("integration.takeover"),
     Step("integration.node_lifecycle"),
     Step("integration.node_policy", "*an_allowed*:*kernel_holds*:*outlive*"),
+    Step("integration.node_tools", "*follow_the_policy*"),
     Step("integration.node_restart", "*a_long_command*:*ends_and_comes_back*:*limits_hold*:*a_killed_guest*:*without*"),
     Step("integration.node_stop", "*come_back*:*a_paused_one*:*launcher_is_killed*"),
     Step("integration.node_hostile", "*goes_away*:*stuck_sandbox*:*no_request*", kernels=OLDER),
@@ -136,10 +137,11 @@ STEPS = (
 SLOW = "minutes of emulation for what depends little on the kernel"
 # Expressions on the names of tests, and why no machine runs them.
 LEFT_OUT = {
-    r"(api|base|cli|client|daemon|document|guard|hint|http|json|plan|policy|proto|backend|rest|sandbox|service|shell|state|template|bench|demo|fuzz|wire)[.].*":
+    r"(api|audit|base|cli|client|daemon|document|guard|hint|http|json|plan|policy|proto|backend|record|rest|sandbox|service|shell|state|template|tool|bench|demo|fuzz|wire)[.].*":
         "the kernel has no part in it",
     r"launcher[.](door|launch_request|succession)_test": "sockets and books, for which the kernel does not matter",
-    r"(guest[.]program_index_message|os[.]program_(file|index))_test": "the kernel has no part in it",
+    r"(guest[.](line_search|path_glob|program_index_message|smallest_names)|os[.]program_(file|index))_test": "the kernel has no part in it",
+    r"guest[.](list_tree|search_files)_test": "openat and getdents, for which the kernel does not matter",
     r"storage[.](kept_record|returning_layer)_test": "the kernel has no part in it",
     r"storage[.](store_upkeep|remove_tree|tree_usage|uid_blocks)_test": SLOW,
     r"storage[.](folder_copy|folder_copy_hostile|public_copy)_test": SLOW,

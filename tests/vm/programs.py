@@ -20,6 +20,7 @@ def of_build(tests=None):
     found |= {name: ROOT / name for name in DAEMON_SUITE}
     found |= {f"tests/daemon/{file.name}": file for file in (ROOT / "tests" / "daemon").glob("*.py")}
     found |= {f"tests/data/{file.name}": file for file in (ROOT / "tests" / "data").iterdir()}
+    found |= {f"api/tools/{file.name}": file for file in (ROOT / "api" / "tools").iterdir()}
     folder = build / "dev" / "tests"
     names = [file.name for file in folder.iterdir() if file.is_file()] if tests is None else tests
     found |= {f"tests/{name}": folder / name for name in names}

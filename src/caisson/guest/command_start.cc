@@ -19,6 +19,7 @@
 #include "caisson/guest/as_user.h"
 #include "caisson/guest/file_operation.h"
 #include "caisson/os/clone.h"
+#include "caisson/os/fd.h"
 
 namespace caisson::guest {
 namespace {
@@ -89,6 +90,8 @@ pid_t CloneForOperation(ChildPlan& plan, int cgroup, const proto::FileOperation&
     if (!Confine(plan)) _exit(126);
     // Nothing is executed that would close what the guest holds.
     syscall(SYS_close_range, 3U, ~0U, 0U);
+    // Nobody reads what a library says there.
+    os::SetNonBlocking(STDERR_FILENO);
     RunFileOperation(operation, 0, 1);
     _exit(0);
   }

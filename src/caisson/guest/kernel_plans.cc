@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "caisson/guest/as_user.h"
@@ -47,6 +48,14 @@ os::Fd OpenPlace(const std::string& path) {
   return os::Fd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
 }
 
+// Its score for the killer of a memory shortage is a file there (command_child.cc).
+bool LetsConfineItself(const proto::MakePlan& plan) {
+  return std::any_of(plan.grants().begin(), plan.grants().end(), [](const proto::FileGrant& grant) {
+    return grant.is_below() && (grant.rights() & plan::kWriteFile) != 0 &&
+           (grant.path() == "/proc" || grant.path() == "/");
+  });
+}
+
 bool IsFolder(const os::Fd& place) {
   struct stat info{};
   return fstat(place.get(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -65,14 +74,14 @@ Result<std::uint64_t> KernelPlans::Make(const proto::MakePlan& request) {
     }
   }
   if (plans_.size() == kMost) plans_.pop_front();
-  plans_.push_back({.number = next_, .rules = std::move(rules)});
+  plans_.push_back({.number = next_, .rules = std::move(rules), .may_have_thread = LetsConfineItself(request)});
   return next_++;
 }
 
 std::optional<KernelPlans::Binding> KernelPlans::Bind(std::uint64_t number) {
   for (Kept& plan : plans_) {
     if (plan.number != number) continue;
-    if (plan.was_used && plan.thread == nullptr) {
+    if (plan.may_have_thread && plan.was_used && plan.thread == nullptr) {
       // Without one it only takes longer.
       if (auto started = DomainThread::Start(plan.rules)) plan.thread = *std::move(started);
     }

@@ -26,8 +26,9 @@ class KernelPlans {
     const os::LandlockRules* rules = nullptr;
     DomainThread* thread = nullptr;
   };
-  // For the first process of a plan there is no thread: a plan may be for one alone. Absent: there is no such plan (any
-  // more).
+  // For the first process of a plan there is no thread: a plan may be for one alone. Nor is there one where the plan
+  // does not let what is born under it write to /proc, as a process does to confine itself. Absent: there is no such
+  // plan (any more).
   std::optional<Binding> Bind(std::uint64_t number);
 
   static constexpr std::size_t kMost = 8;
@@ -36,6 +37,7 @@ class KernelPlans {
   struct Kept {
     std::uint64_t number;
     os::LandlockRules rules;
+    bool may_have_thread = false;
     std::unique_ptr<DomainThread> thread = nullptr;
     bool was_used = false;
   };

@@ -223,6 +223,7 @@ TEST_F(KernelPlansTest, FromTheSecondOnAThreadHasEnteredTheRules) {
               proto::MakePlan request;
               request.set_id(kGuestId);
               Grant(request, At("open"), plan::kReadFile);
+              Grant(request, "/proc", plan::kWriteFile);
               if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !plans.Make(request)) return 1;
               const auto first = plans.Bind(1);
               if (!first || first->thread != nullptr || first->rules == nullptr) return 2;
@@ -237,6 +238,28 @@ TEST_F(KernelPlansTest, FromTheSecondOnAThreadHasEnteredTheRules) {
               return refused == EACCES && allowed == 0 && ErrnoOfOpening(At("other/file"), O_RDONLY) == 0 ? 0 : 4;
             }),
             0);
+}
+
+// What the thread clones could not set its own score for the killer of a memory shortage.
+TEST_F(KernelPlansTest, APlanWithoutProcHasNoThread) {
+  proto::MakePlan itself;
+  Grant(itself, "/proc", plan::kWriteFile, false);
+  proto::MakePlan reading;
+  Grant(reading, "/proc", plan::kAllFileRights & ~plan::kWriteFile);
+  Grant(reading, At("open"), plan::kAllFileRights);
+  for (proto::MakePlan request : {proto::MakePlan(), itself, reading}) {
+    request.set_id(kGuestId);
+    EXPECT_EQ(InChild([&] {
+                KernelPlans plans;
+                if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !plans.Make(request)) return 1;
+                for (int i = 0; i < 3; ++i) {
+                  const auto binding = plans.Bind(1);
+                  if (!binding || binding->thread != nullptr || binding->rules == nullptr) return 2;
+                }
+                return 0;
+              }),
+              0);
+  }
 }
 
 TEST_F(KernelPlansTest, KeepsAFewAndForgetsTheOldest) {

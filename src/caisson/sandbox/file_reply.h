@@ -18,4 +18,7 @@ Result<proto::FileReply> ReadFileReply(const CapturedOutput& output, std::string
 
 std::vector<FileEntry> EntriesOf(const proto::FileReply& reply);
 
+// Errors: kUnavailable when it is no tree of at most this depth and so many entries, in its order.
+Result<FolderTree> TreeOf(const proto::FileReply& reply, std::uint32_t depth, std::uint32_t limit);
+
 }  // namespace caisson::sandbox

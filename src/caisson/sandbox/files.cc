@@ -6,6 +6,7 @@
 #include "caisson/sandbox/command_request.h"
 #include "caisson/sandbox/file_reply.h"
 #include "caisson/sandbox/program_index_reply.h"
+#include "caisson/sandbox/search_reply.h"
 
 namespace caisson::sandbox {
 namespace {
@@ -13,13 +14,17 @@ namespace {
 constexpr std::chrono::seconds kPatience{10};
 constexpr Bytes kMaxContent = MiB(16);
 constexpr std::uint32_t kMaxEntries = 10'000;
+constexpr std::uint32_t kMaxDepth = 16;
+constexpr std::uint32_t kMaxMatches = 1000;
+constexpr std::size_t kMaxPattern = 4096;
 // A reply with the largest content or listing, and its framing.
 constexpr Bytes kMaxReply = MiB(64);
 
 // Runs one file operation as a command of its own and reads its reply, which comes from inside and is only data.
 class Operation {
  public:
-  Operation(Sandbox& sandbox, User user) : instance_(sandbox.instance()), changes_(sandbox.changes()) {
+  Operation(Sandbox& sandbox, User user, const backend::Instance::SharedPlan& plan)
+      : instance_(sandbox.instance()), changes_(sandbox.changes()), plan_(plan) {
     request_.set_cwd(plan::kAgentWorkspace);
     request_.set_id(IdOf(user));
   }
@@ -30,7 +35,7 @@ class Operation {
       return Fail(Error(Code::kInvalidArgument, "a path is empty, longer than 4095 bytes or holds a zero byte"));
     }
     const ChangeTracker::Unasked unasked(changes_);
-    CAISSON_TRY(backend::Instance::Started started, instance_.Start(request_));
+    CAISSON_TRY(backend::Instance::Started started, instance_.Start(request_, plan_));
     if (started.error != 0) {
       return Fail(Error::FromErrno(started.error, "cannot start a file operation: " + started.step));
     }
@@ -51,6 +56,7 @@ class Operation {
  private:
   backend::Instance& instance_;
   ChangeTracker& changes_;
+  const backend::Instance::SharedPlan& plan_;
   proto::StartCommand request_;
 };
 
@@ -58,7 +64,7 @@ class Operation {
 
 Result<FileContent> Files::Read(std::string_view path, std::uint64_t offset, Bytes limit) {
   if (limit > kMaxContent) return Fail(Error(Code::kInvalidArgument, "one read returns at most 16 MiB"));
-  Operation operation(sandbox_, user_);
+  Operation operation(sandbox_, user_, plan_);
   proto::ReadFile& read = *operation.operation().mutable_read();
   read.set_path(std::string(path));
   read.set_offset(offset);
@@ -72,7 +78,7 @@ Result<FileContent> Files::Read(std::string_view path, std::uint64_t offset, Byt
 
 Result<Wrote> Files::Write(std::string_view path, std::string_view content, IfExists if_exists) {
   if (content.size() > kMaxContent.value) return Fail(Error(Code::kInvalidArgument, "one write takes at most 16 MiB"));
-  Operation operation(sandbox_, user_);
+  Operation operation(sandbox_, user_, plan_);
   proto::WriteFile& write = *operation.operation().mutable_write();
   write.set_path(std::string(path));
   write.set_size(content.size());
@@ -91,14 +97,14 @@ Result<Wrote> Files::Write(std::string_view path, std::string_view content, IfEx
 }
 
 Status Files::Remove(std::string_view path) {
-  Operation operation(sandbox_, user_);
+  Operation operation(sandbox_, user_, plan_);
   operation.operation().mutable_remove()->set_path(std::string(path));
   if (auto reply = operation.Run(path, {}); !reply) return Fail(std::move(reply).error());
   return {};
 }
 
 Result<std::vector<FileEntry>> Files::List(std::string_view path) {
-  Operation operation(sandbox_, user_);
+  Operation operation(sandbox_, user_, plan_);
   proto::ListDirectory& list = *operation.operation().mutable_list();
   list.set_path(std::string(path));
   list.set_limit(kMaxEntries);
@@ -106,8 +112,38 @@ Result<std::vector<FileEntry>> Files::List(std::string_view path) {
   return EntriesOf(reply);
 }
 
+Result<FolderTree> Files::Tree(std::string_view path, std::uint32_t depth, std::uint32_t limit) {
+  if (depth == 0 || depth > kMaxDepth) return Fail(Error(Code::kInvalidArgument, "a depth is 1 to 16"));
+  if (limit == 0 || limit > kMaxEntries) return Fail(Error(Code::kInvalidArgument, "a limit is 1 to 10,000 entries"));
+  Operation operation(sandbox_, user_, plan_);
+  proto::ListTree& list = *operation.operation().mutable_list_tree();
+  list.set_path(std::string(path));
+  list.set_depth(depth);
+  list.set_limit(limit);
+  CAISSON_TRY(const proto::FileReply reply, operation.Run(path, {}));
+  return TreeOf(reply, depth, limit);
+}
+
+Result<FileMatches> Files::Search(const FileSearch& search) {
+  if (search.limit == 0 || search.limit > kMaxMatches) {
+    return Fail(Error(Code::kInvalidArgument, "a limit is 1 to 1,000 matches"));
+  }
+  if (search.pattern.size() > kMaxPattern || search.glob.size() > kMaxPattern) {
+    return Fail(Error(Code::kInvalidArgument, "a pattern or glob is longer than 4096 bytes"));
+  }
+  Operation operation(sandbox_, user_, plan_);
+  proto::SearchFiles& request = *operation.operation().mutable_search();
+  request.set_path(search.path);
+  request.set_pattern(search.pattern);
+  request.set_glob(search.glob);
+  request.set_limit(search.limit);
+  request.set_ignores_case(search.letters == FileSearch::LetterCase::kIgnored);
+  CAISSON_TRY(const proto::FileReply reply, operation.Run(search.path, {}));
+  return MatchesOf(reply, search.limit);
+}
+
 Result<std::string> Files::Follow(std::string_view path) {
-  Operation operation(sandbox_, user_);
+  Operation operation(sandbox_, user_, plan_);
   operation.operation().mutable_follow()->set_path(std::string(path));
   CAISSON_TRY(proto::FileReply reply, operation.Run(path, {}));
   if (!reply.content().starts_with('/') || reply.content().find('\0') != std::string::npos) {
@@ -117,7 +153,7 @@ Result<std::string> Files::Follow(std::string_view path) {
 }
 
 Result<os::ProgramIndex> Files::FindPrograms() {
-  Operation operation(sandbox_, user_);
+  Operation operation(sandbox_, user_, plan_);
   operation.operation().mutable_find_programs();
   CAISSON_TRY(const proto::FileReply reply, operation.Run("/", {}));
   return ReadProgramIndex(reply.content());
