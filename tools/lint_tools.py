@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tests" / "http"))
 
 import openapi_check  # noqa: E402
 
-FIELDS = {"name", "title", "description", "annotations", "inputSchema"}
+FIELDS = {"name", "title", "description", "effect", "annotations", "inputSchema", "dataSchema"}
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}  # MCP, ToolAnnotations
 
 

@@ -18,13 +18,13 @@ def json_text(path):
         return json.dumps(yaml.safe_load(file), separators=(",", ":"), ensure_ascii=True)
 
 
-def source_text(text):
+def source_text(header, function, text):
     pieces = [text[start:start + PIECE] for start in range(0, len(text), PIECE)]
     literals = "\n".join(f'    R"json({piece})json"' for piece in pieces)
     return (
-        '#include "caisson/api/openapi.h"\n\n'
+        f'#include "caisson/api/{header}"\n\n'
         "namespace caisson::api {\n\n"
-        f"std::string_view OpenApiJson() {{\n  return\n{literals};\n}}\n\n"
+        f"std::string_view {function}() {{\n  return\n{literals};\n}}\n\n"
         "}  // namespace caisson::api\n"
     )
 
@@ -34,7 +34,7 @@ def main(document, json_file, source_file):
     if ")json" in text:
         raise ValueError(f'{document}: holds ")json", which ends a literal')
     pathlib.Path(json_file).write_text(text + "\n", encoding="ascii")
-    pathlib.Path(source_file).write_text(source_text(text), encoding="ascii")
+    pathlib.Path(source_file).write_text(source_text("openapi.h", "OpenApiJson", text), encoding="ascii")
 
 
 if __name__ == "__main__":

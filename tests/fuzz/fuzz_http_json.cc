@@ -79,13 +79,6 @@ void ReadBodies(std::string_view text) {
       Require(argument.find('\0') == std::string::npos && caisson::IsUtf8(argument), "an argument is text");
     }
   }
-  const auto tool = rest::ReadToolCall(text);
-  if (!tool) {
-    RequireProblem(tool.error());
-  } else {
-    Require(tool->call.command.has_value() == tool->call.argv.empty(), "a tool has a text or a program");
-    Require(!tool->call.cwd || tool->call.cwd->starts_with('/'), "a tool starts in an absolute folder");
-  }
   if (const auto policy = rest::ReadPolicyChange("", text); !policy) RequireProblem(policy.error());
   const auto signal = rest::ReadSignal(text);
   if (!signal) RequireProblem(signal.error());

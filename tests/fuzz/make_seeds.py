@@ -7,8 +7,9 @@ What a target found lies beside them, under names that say what it was, and is n
 import pathlib
 import struct
 
+from audit_seeds import audit_reader
 from seed_parts import text
-from written_seeds import document, policy_file, shell_text, template
+from written_seeds import document, policy_file, shell_text, template, tool_call
 
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 
@@ -230,6 +231,11 @@ def guest_requests():
     yield "write_loop", case(start((2, message((1, "loop"), (3, 2)))), "hi")
     yield "write_cut", case(start((2, message((1, "file"), (3, 9)))), "hello")
     yield "list", case(start((3, message((1, ""), (2, 100)))) + start((3, message((1, "folder_link"), (2, 0)))))
+    yield "tree", case(start((7, message((1, ""), (2, 16), (3, 100)))) + start((7, message((1, "folder_link"), (2, 1), (3, 1)))))
+    yield "tree_few", case(start((7, message((1, "/"), (2, 2), (3, 3)))) + start((7, message((1, "loop"), (2, 17), (3, 9)))))
+    yield "search", case(start((8, message((1, ""), (2, "^(c|o).*t"), (4, 1000)))) + start((8, message((1, "fifo"), (4, 9)))))
+    yield "search_glob", case(start((8, message((1, "dir"), (2, "E\\b|^$"), (3, "**/o?h*"), (4, 1), (5, 1)))))
+    yield "search_wrong", case(start((8, message((1, "file"), (2, b"(a\xff"), (3, "*"), (4, 9)))))
     yield "list_few", case(start((3, message((1, "/"), (2, 1)))) + start((3, message((1, "fifo"), (2, 9)))))
 
 
@@ -286,6 +292,13 @@ def command_end():
     yield "truncated", case(message((1, 1)), "more than sixteen bytes of it", flags=1)
     yield "read", case(message((1, 1)), message((3, "content"), (4, 7), (7, 1)))
     yield "listed", case(message((1, 1)), message((6, file), (6, message((1, "l"), (2, 0o120777), (5, "a"))), (7, 1)))
+    folder, below = message((1, "d"), (2, 0o40755), (6, 1)), message((1, "f"), (2, 0o100644), (6, 2))
+    yield "tree", case(message((1, 1)), message((6, folder), (6, below), (7, 1), (8, 1), (9, 2)))
+    yield "tree_no_folder", case(message((1, 1)), message((6, below), (6, folder), (7, 1), (9, 2)))
+    match = message((1, "d/f"), (2, 7), (3, 1), (4, "a line"))
+    yield "matches", case(message((1, 1)), message((7, 1), (8, 1), (10, match), (11, 5), (12, 1)))
+    yield "match_outside", case(message((1, 1)), message((7, 1), (10, message((1, "../f"), (2, 1), (3, 1)))))
+    yield "wrong_pattern", case(message((1, 1)), message((1, 22), (2, "pattern"), (3, b"missing ): \x1b[2J\xff"), (7, 1)))
     yield "path_as_name", case(message((1, 1)), message((6, message((1, "../../etc/passwd"))), (7, 1)))
     yield "refused", case(message((1, 1)), message((1, 13), (2, "open"), (7, 1)))
     yield "long_step", case(message((1, 1)), message((1, 13), (2, "\x1b[2J" * 2000), (7, 1)))
@@ -431,7 +444,7 @@ def main():
     targets = [
         mountinfo, kernel_text, command_line, event_stream, line_diff, file_patch, hints, guest_replies, launcher_replies,
         layer_replies, layer_requests, guest_requests, launch_requests, storage_requests, command_end, kept_record, door,
-        records, http_json, shell_text, document, template, policy_file, program_index]
+        records, http_json, shell_text, document, template, policy_file, program_index, tool_call, audit_reader]
     for target in targets:
         folder = CORPUS / target.__name__
         folder.mkdir(parents=True, exist_ok=True)

@@ -70,6 +70,18 @@ def document():
     yield "json_deep", json + "{\"a\":" + "[" * 40 + "]" * 40 + "}"
 
 
+def tool_call():
+    yield "command", 'run_command\n{"command": "ls | wc", "env": {"A": "1"}, "cwd": "/tmp", "stdin": "x", "timeout": 1.5, "background": true}'
+    yield "argv", 'run_command\n{"argv": ["ls", "-l", ""]}'
+    yield "read", 'read_file\n{"path": "src/../a.txt", "offset": 2, "limit": 10}'
+    yield "write", 'write_file\n{"path": "/a", "content": "/wA=", "encoding": "base64", "if_exists": "append", "expected_sha256": "' + "a" * 64 + '"}'
+    yield "edit", 'edit_file\n{"path": "a", "old_text": "x", "new_text": "", "count": 2}'
+    yield "list", 'list_directory\n{"depth": 3, "limit": 10}'
+    yield "search", 'search_files\n{"pattern": "a|b", "glob": "*.py", "limit": 5, "ignore_case": true}'
+    yield "nothing", "get_environment\n{}"
+    yield "unknown", 'read_fil\n{"path": 7}'
+
+
 def template():
     yield "whole", """version = 1
 image = "host"

@@ -86,7 +86,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(len(self.node.called), 1)
         refused = self.run_it("tool", "--json", "web", "run_command", '{"wrong": 1}', status=2)
         self.assertEqual(json.loads(refused.stderr)["error"]["code"], "invalid_argument")
-        self.run_it("tool", "nobody", "run_command", "{}", status=3)
+        self.run_it("tool", "nobody", "run_command", '{"command": "ls"}', status=3)
 
     def test_list_and_inspect_are_safe_to_look_at(self):
         text = self.run_it("list").stdout.decode()

@@ -10,6 +10,7 @@ Code CodeOfErrno(int errno_value) {
   switch (errno_value) {
     case EINVAL:
     case ENAMETOOLONG:
+    case ELOOP:
     case E2BIG:
       return Code::kInvalidArgument;
     case ENOENT:

@@ -29,6 +29,16 @@ Sha256 Sha256Of(std::string_view bytes) {
   return sum.Finish();
 }
 
+std::string Hex(const Sha256& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : digest) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
 bool SameInConstantTime(const Sha256& a, const Sha256& b) {
   unsigned difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace caisson {
@@ -22,6 +23,9 @@ class Sha256Sum {
 };
 
 Sha256 Sha256Of(std::string_view bytes);
+
+// 64 small hexadecimal digits.
+std::string Hex(const Sha256& digest);
 
 // Takes the same time wherever they differ: for what a stranger must not guess bit by bit.
 bool SameInConstantTime(const Sha256& a, const Sha256& b);

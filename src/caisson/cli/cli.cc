@@ -49,6 +49,8 @@ int Main(const std::vector<std::string>& arguments, const Environment& environme
       return CreateCommand(*line, environment);
     case CommandId::kExec:
       return ExecCommand(*line, environment);
+    case CommandId::kTools:
+      return ToolsCommand(*line);
     case CommandId::kTool:
       return ToolCommand(*line, environment);
     case CommandId::kList:

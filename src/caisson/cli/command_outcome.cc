@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "caisson/base/signal_name.h"
 #include "caisson/cli/outcome_line.h"
-#include "caisson/wire/signal_name.h"
 
 namespace caisson::cli {
 namespace {
@@ -29,7 +29,7 @@ sandbox::FailedToStart WhyNotStarted(const client::ResultView& result) {
 sandbox::Outcome OutcomeOf(const client::ResultView& result) {
   if (result.outcome == "exited" && result.exit_code) return sandbox::Exited{*result.exit_code};
   if (result.outcome == "signaled") {
-    return sandbox::Signaled{wire::ParseSignal(result.signal.value_or("")).value_or(SIGKILL)};
+    return sandbox::Signaled{ParseSignal(result.signal.value_or("")).value_or(SIGKILL)};
   }
   if (result.outcome == "timed_out") return sandbox::TimedOut{};
   if (result.outcome == "out_of_memory") return sandbox::OutOfMemory{};

@@ -5,10 +5,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "caisson/base/signal_name.h"
 #include "caisson/cli/error_output.h"
 #include "caisson/client/input_pump.h"
 #include "caisson/os/fd.h"
-#include "caisson/wire/signal_name.h"
 
 namespace caisson::cli {
 namespace {
@@ -35,7 +35,7 @@ class RemoteInterrupts {
     if (signal == SIGWINCH) return client::Verdict::kContinue;
     if (is_first || signal == SIGQUIT) {
       // One that ended meanwhile takes no signal, which is not an error.
-      (void)client::SignalCommand(http_, session_.sandbox, session_.command, wire::SignalName(signal));
+      (void)client::SignalCommand(http_, session_.sandbox, session_.command, SignalName(signal));
       return client::Verdict::kContinue;
     }
     if (session_.second == SecondInterrupt::kLeaves) return client::Verdict::kStop;

@@ -14,6 +14,7 @@ int CreateCommand(const CommandLine& line, const Environment& environment);
 int ExecCommand(const CommandLine& line, const Environment& environment);
 // Prints a step's result, and returns 0 whatever became of it; 2 for a wrong input, 3 when there is none.
 int ToolCommand(const CommandLine& line, const Environment& environment);
+int ToolsCommand(const CommandLine& line);
 int ListCommand(const CommandLine& line, const Environment& environment);
 int InspectCommand(const CommandLine& line, const Environment& environment);
 int LogsCommand(const CommandLine& line, const Environment& environment);

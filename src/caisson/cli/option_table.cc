@@ -127,6 +127,8 @@ std::vector<CommandInfo> MakeCommands() {
        "  caisson tool web run_command '{\"command\": \"ls -l\"}'\n"
        "  caisson tool web run_command '{\"argv\": [\"python3\", \"test.py\"], \"timeout\": 120}'\n",
        kToolNotes, Operands::kIdToolAndMaybeInput},
+      {CommandId::kTools, "tools", "Print the tools, or their schemas for an agent's program", "tools [OPTIONS]",
+       "  caisson tools\n  caisson tools --format openai > tools.json\n", "Exit status: 0.\n"},
       {CommandId::kList, "list", "List the sandboxes that stay", "list [OPTIONS]",
        "  caisson list\n  caisson list --json --all\n", "Exit status: 0, or 3 when it cannot be said.\n"},
       {CommandId::kInspect, "inspect", "Say everything about a sandbox", "inspect [OPTIONS] ID",
@@ -192,6 +194,8 @@ std::vector<OptionInfo> MakeOptions() {
       {Option::kExecPolicy, "policy", "POLICY",
        "What the command may do: a preset (open, standard, minimal, read_only, strict) or a file", "open", nullptr,
        kExecOnly},
+      {Option::kToolFormat, "format", "FORMAT", "Schemas as mcp, openai, anthropic or gemini take them, as JSON", "",
+       nullptr, For(CommandId::kTools)},
       {Option::kImage, "image", "IMAGE",
        "What the sandbox's root is: host (made from this host's programs), or a directory", "host", "CAISSON_IMAGE",
        kMakesSandbox | kShown},

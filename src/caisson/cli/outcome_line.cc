@@ -5,8 +5,8 @@
 #include <cstring>
 #include <variant>
 
+#include "caisson/base/signal_name.h"
 #include "caisson/base/utf8.h"
-#include "caisson/wire/signal_name.h"
 
 namespace caisson::cli {
 namespace {
@@ -18,7 +18,7 @@ struct Describe {
   std::string operator()(const sandbox::Exited&) const { return ""; }
   std::string operator()(const sandbox::Signaled& signaled) const {
     if (signaled.signal == SIGINT || signaled.signal == SIGPIPE) return "";
-    return "the command was ended by " + wire::SignalName(signaled.signal);
+    return "the command was ended by " + SignalName(signaled.signal);
   }
   std::string operator()(const sandbox::TimedOut&) const {
     return "the command timed out after " + FormatDuration(request.timeout);

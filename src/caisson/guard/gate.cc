@@ -74,9 +74,9 @@ Result<std::unique_ptr<Gate>> Gate::Make(policy::Policy policy, UseLedger& ledge
   return std::unique_ptr<Gate>(new Gate(std::move(policy), ledger, programs));
 }
 
-Result<policy::Decision> Gate::Decide(const policy::CommandCall& call, const policy::Situation& situation) {
+Result<policy::Decision> Gate::Decide(const std::function<policy::Decision()>& decide) {
   for (int i = 0; i < kMostDecisions; ++i) {
-    policy::Decision decision = policy::DecideCommand(policy_, call, situation);
+    policy::Decision decision = decide();
     if (decision.effect != policy::Effect::kAllow) return decision;
     const std::vector<UseLedger::Claim> claims = ClaimsOf(decision);
     if (claims.empty()) return decision;
@@ -106,29 +106,75 @@ Result<Gate::SharedPlan> Gate::PlanFor(const ProgramSource::Index& index, const 
   return plan;
 }
 
+Gate::Outlook Gate::OutlookOn(sandbox::Sandbox& sandbox) {
+  return {.resolve = [&sandbox](const std::string& path) -> std::optional<std::string> {
+            Result<std::string> led = sandbox::Files(sandbox).Follow(path);
+            return led ? std::optional(*std::move(led)) : std::nullopt;
+          },
+          .programs = [this, &sandbox] { return programs_.Find(sandbox); }};
+}
+
+policy::Situation Gate::SituationAt(policy::Time now, const Outlook& outlook, std::optional<Error>* failed) {
+  policy::Situation situation;
+  situation.now = now;
+  situation.uses = [this, failed](const policy::Rule& rule) {
+    const Result<std::uint32_t> used = ledger_.Used(rule.name);
+    if (used) return *used;
+    *failed = used.error();
+    return UINT32_MAX;
+  };
+  situation.resolve = outlook.resolve;
+  return situation;
+}
+
+Result<Gate::FileAdmission> Gate::AdmitFile(const std::vector<policy::Action>& actions, const std::string& path,
+                                            sandbox::Sandbox& sandbox, policy::Time now) {
+  return AdmitFile(actions, path, OutlookOn(sandbox), now);
+}
+
+Result<Gate::FileAdmission> Gate::AdmitFile(const std::vector<policy::Action>& actions, const std::string& path,
+                                            const Outlook& outlook, policy::Time now) {
+  std::optional<Error> failed;
+  const policy::Situation situation = SituationAt(now, outlook, &failed);
+  const auto decide = [&] {
+    policy::Decision strictest;
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      policy::Decision decision = policy::DecideFile(policy_, actions[i], path, situation);
+      if (i == 0 || decision.effect > strictest.effect) {
+        decision.lent.insert(decision.lent.end(), strictest.lent.begin(), strictest.lent.end());
+        strictest = std::move(decision);
+      } else {
+        strictest.lent.insert(strictest.lent.end(), decision.lent.begin(), decision.lent.end());
+      }
+    }
+    return strictest;
+  };
+  CAISSON_TRY(policy::Decision decision, Decide(decide));
+  if (failed) return Fail(*std::move(failed));
+  FileAdmission admission{.decision = std::move(decision), .kernel_plan = nullptr};
+  if (admission.decision.effect != policy::Effect::kAllow || policy_.allows_everything()) return admission;
+  CAISSON_TRY(const ProgramSource::Index index, outlook.programs());
+  CAISSON_TRY(admission.kernel_plan, PlanFor(index, situation, admission.decision.lent, failed));
+  return admission;
+}
+
+bool Gate::MayRead(const std::string& path, policy::Time now) {
+  std::optional<Error> failed;
+  const policy::Situation situation = SituationAt(now, {}, &failed);
+  const policy::Decision decision = policy::DecideFile(policy_, policy::Action::kFileRead, path, situation);
+  return !failed && decision.effect == policy::Effect::kAllow;
+}
+
 Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandbox::CommandSpec& spec,
                                     sandbox::Sandbox& sandbox, policy::Time now) {
-  const Outlook outlook{.resolve = [&](const std::string& path) -> std::optional<std::string> {
-                          Result<std::string> led = sandbox::Files(sandbox).Follow(path);
-                          return led ? std::optional(*std::move(led)) : std::nullopt;
-                        },
-                        .programs = [&] { return programs_.Find(sandbox); }};
-  return Admit(call, spec, outlook, now);
+  return Admit(call, spec, OutlookOn(sandbox), now);
 }
 
 Result<Gate::Admission> Gate::Admit(const policy::CommandCall& call, const sandbox::CommandSpec& spec,
                                     const Outlook& outlook, policy::Time now) {
   std::optional<Error> failed;
-  policy::Situation situation;
-  situation.now = now;
-  situation.uses = [&](const policy::Rule& rule) {
-    const Result<std::uint32_t> used = ledger_.Used(rule.name);
-    if (used) return *used;
-    failed = used.error();
-    return UINT32_MAX;
-  };
-  situation.resolve = outlook.resolve;
-  CAISSON_TRY(policy::Decision decision, Decide(call, situation));
+  const policy::Situation situation = SituationAt(now, outlook, &failed);
+  CAISSON_TRY(policy::Decision decision, Decide([&] { return policy::DecideCommand(policy_, call, situation); }));
   if (failed) return Fail(*std::move(failed));
   Admission admission{.decision = std::move(decision), .spec = std::nullopt, .stop = std::nullopt};
   if (admission.decision.effect != policy::Effect::kAllow) return admission;

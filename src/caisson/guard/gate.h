@@ -59,6 +59,17 @@ class Gate {
   Result<Admission> Admit(const policy::CommandCall& call, const sandbox::CommandSpec& spec, sandbox::Sandbox& sandbox,
                           policy::Time now);
 
+  // What a tool does to one file by itself. `actions`: all that it takes.
+  struct FileAdmission {
+    policy::Decision decision;                            // the strictest of them
+    std::shared_ptr<const plan::KernelPlan> kernel_plan;  // of an allowed one; absent: nothing is to be held
+  };
+  Result<FileAdmission> AdmitFile(const std::vector<policy::Action>& actions, const std::string& path,
+                                  sandbox::Sandbox& sandbox, policy::Time now);
+
+  // Whether the rules let a file be read now, without spending a use.
+  bool MayRead(const std::string& path, policy::Time now);
+
   // What an admission asks of a sandbox.
   struct Outlook {
     std::function<std::optional<std::string>(const std::string& path)> resolve;  // as of policy::Situation
@@ -66,6 +77,8 @@ class Gate {
   };
   Result<Admission> Admit(const policy::CommandCall& call, const sandbox::CommandSpec& spec, const Outlook& outlook,
                           policy::Time now);
+  Result<FileAdmission> AdmitFile(const std::vector<policy::Action>& actions, const std::string& path,
+                                  const Outlook& outlook, policy::Time now);
 
  private:
   using SharedPlan = std::shared_ptr<const plan::KernelPlan>;  // shared with the commands under it
@@ -73,7 +86,10 @@ class Gate {
   Gate(policy::Policy policy, UseLedger& ledger, ProgramSource& programs)
       : policy_(std::move(policy)), ledger_(ledger), programs_(programs) {}
   // Decides, and counts what an allowed call uses.
-  Result<policy::Decision> Decide(const policy::CommandCall& call, const policy::Situation& situation);
+  Result<policy::Decision> Decide(const std::function<policy::Decision()>& decide);
+  // With the uses of the ledger; what keeps it from telling them goes to `failed`.
+  policy::Situation SituationAt(policy::Time now, const Outlook& outlook, std::optional<Error>* failed);
+  Outlook OutlookOn(sandbox::Sandbox& sandbox);
   // `failed`: what kept the situation from telling uses.
   Result<SharedPlan> PlanFor(const ProgramSource::Index& index, const policy::Situation& situation,
                              const std::vector<const policy::Rule*>& lent, const std::optional<Error>& failed);

@@ -222,6 +222,32 @@ TEST_F(GateTest, SaysWhenACommandHasToEnd) {
   EXPECT_FALSE(Admit(*files, ArgvCall({"ls"}), end)->stop);
 }
 
+TEST_F(GateTest, AFileIsDecidedByEverythingThatIsDoneToIt) {
+  using policy::Action;
+  const std::string rules =
+      "default = 'ask'\n[[rule]]\nname = 'look'\neffect = 'allow'\nactions = ['file.read']\npaths = ['/srv/**']\n"
+      "[[rule]]\nname = 'twice'\neffect = 'allow'\nactions = ['file.write']\npaths = ['/srv/**']\nmax_uses = 2\n"
+      "[[rule]]\nname = 'keep'\neffect = 'deny'\nactions = ['file.delete']\npaths = ['/srv/kept']\n";
+  const auto gate = MakeGate(rules);
+  const auto admit = [&](const std::vector<Action>& actions, const char* path) {
+    return gate->AdmitFile(actions, path, outlook_, kNow);
+  };
+  const auto read = admit({Action::kFileRead}, "/srv/a");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->decision.rule, "look");
+  ASSERT_NE(read->kernel_plan, nullptr);
+  const auto kept = admit({Action::kFileWrite, Action::kFileDelete}, "/srv/kept");
+  EXPECT_EQ(kept->decision.effect, policy::Effect::kDeny);
+  EXPECT_EQ(kept->decision.rule, "keep");
+  EXPECT_EQ(kept->kernel_plan, nullptr);
+  EXPECT_EQ(admit({Action::kFileWrite, Action::kFileDelete}, "/srv/a")->decision.effect, policy::Effect::kAsk);
+  EXPECT_EQ(*ledger_.Used("twice"), 0U) << "what is refused uses nothing up";
+  EXPECT_EQ(admit({Action::kFileRead, Action::kFileWrite}, "/srv/a")->decision.effect, policy::Effect::kAllow);
+  EXPECT_EQ(*ledger_.Used("twice"), 1U);
+  (void)admit({Action::kFileWrite}, "/srv/a");
+  EXPECT_EQ(admit({Action::kFileWrite}, "/srv/a")->decision.effect, policy::Effect::kAsk);
+}
+
 TEST_F(GateTest, CountsEachUseOfACall) {
   const auto gate =
       MakeGate("default = 'deny'\n[[rule]]\nname = 'three'\neffect = 'allow'\ncommands = ['ls']\nmax_uses = 3\n");

@@ -1,8 +1,6 @@
 #include "caisson/policy/policy_digest.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <vector>
 
 #include "caisson/base/sha256.h"
@@ -77,13 +75,7 @@ std::string DigestOf(const RuleSet& rules) {
   Written out;
   out.Add(EffectName(rules.default_effect()));
   out.AddAll(Texts(rules.rules(), RuleText));
-  std::string hex;
-  for (const std::uint8_t byte : Sha256Of(out.text())) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned>(byte));
-    hex += digits.data();
-  }
-  return hex;
+  return Hex(Sha256Of(out.text()));
 }
 
 }  // namespace caisson::policy

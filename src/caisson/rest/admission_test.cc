@@ -44,6 +44,7 @@ TEST(Admit, WantsAKeyOnEveryRouteButHealth) {
     std::string target(route.pattern);
     for (const auto& [from, to] : {std::pair<std::string, std::string>{"{id}", "a"},
                                    {"{cid}", "cm_abcdefghijklmnopqrstuvwxyz"},
+                                   {"{tool}", "read_file"},
                                    {"{path...}", "x"}}) {
       const std::size_t at = target.find(from);
       if (at != std::string::npos) target.replace(at, from.size(), to);

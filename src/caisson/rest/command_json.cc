@@ -1,39 +1,16 @@
 #include <boost/json.hpp>
 
-#include "caisson/base/base64.h"
+#include "caisson/base/signal_name.h"
+#include "caisson/base/time_text.h"
 #include "caisson/base/utf8.h"
 #include "caisson/rest/infos_json.h"
 #include "caisson/wire/change_json.h"
+#include "caisson/wire/file_json.h"
 #include "caisson/wire/result_json.h"
-#include "caisson/wire/signal_name.h"
+#include "caisson/wire/tool_json.h"
 
 namespace caisson::rest {
 namespace {
-
-const char* TypeName(sandbox::FileType type) {
-  switch (type) {
-    case sandbox::FileType::kFile:
-      return "file";
-    case sandbox::FileType::kDirectory:
-      return "directory";
-    case sandbox::FileType::kSymlink:
-      return "symlink";
-    case sandbox::FileType::kFifo:
-      return "fifo";
-    case sandbox::FileType::kSocket:
-      return "socket";
-    case sandbox::FileType::kDevice:
-      return "device";
-  }
-  return "file";
-}
-
-std::string ModeText(std::uint32_t mode) {
-  std::string text;
-  for (int shift = 9; shift >= 0; shift -= 3)
-    text += static_cast<char>('0' + ((mode >> static_cast<unsigned>(shift)) & 7U));
-  return text;
-}
 
 boost::json::value TextOrNull(const std::string& text) {
   if (text.empty()) return nullptr;
@@ -64,12 +41,15 @@ boost::json::object CommandObject(const service::CommandInfo& info) {
   object["exit_code"] = nullptr;
   if (info.exit_code) object["exit_code"] = *info.exit_code;
   object["signal"] = nullptr;
-  if (info.signal) object["signal"] = wire::SignalName(*info.signal);
+  if (info.signal) object["signal"] = SignalName(*info.signal);
   return object;
 }
 
 boost::json::object StepObject(const service::StepResult& step) {
-  return wire::ResultObject(step.sandbox, step.step, step.result, step.hints);
+  boost::json::object object = wire::ResultObject(step.sandbox, step.step, step.result, step.hints);
+  object["tool"] = step.tool;
+  if (step.data) object["data"] = wire::DataObject(*step.data);
+  return object;
 }
 
 boost::json::object ToolStepObject(const service::StepResult& step) {
@@ -92,18 +72,7 @@ boost::json::object EventObject(const service::Event& event) {
 
 boost::json::object FolderObject(const std::vector<sandbox::FileEntry>& entries) {
   boost::json::array items;
-  for (const sandbox::FileEntry& entry : entries) {
-    const bool is_text = IsUtf8(entry.name) && IsUtf8(entry.link_target);
-    boost::json::object item;
-    item["name"] = is_text ? entry.name : Base64(entry.name);
-    if (!is_text) item["encoding"] = "base64";
-    item["type"] = TypeName(entry.type);
-    item["size_bytes"] = entry.size_bytes;
-    item["mode"] = ModeText(entry.mode);
-    item["modified_at"] = TimeText(entry.modified_unix_ms);
-    item["link_target"] = TextOrNull(is_text ? entry.link_target : Base64(entry.link_target));
-    items.push_back(std::move(item));
-  }
+  for (const sandbox::FileEntry& entry : entries) items.push_back(wire::EntryObject(entry));
   return {{"items", std::move(items)}};
 }
 

@@ -29,7 +29,4 @@ boost::json::object FolderObject(const std::vector<sandbox::FileEntry>& entries)
 // {"items":[..],"truncated":..}
 boost::json::object ChangesObject(const plan::ChangeList& list);
 
-// "2026-11-30T08:01:40.123Z". Source: RFC 3339.
-std::string TimeText(service::UnixMs time);
-
 }  // namespace caisson::rest

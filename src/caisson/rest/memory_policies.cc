@@ -28,8 +28,23 @@ Result<service::PolicyInfo> MemoryService::SetPolicy(const service::Caller& call
   return shared_->policy;
 }
 
+Result<service::StepResult> MemoryService::CallTool(const service::Caller& caller, std::string_view sandbox,
+                                                    const tool::Call& call) {
+  std::unique_lock lock(shared_->mutex);
+  CAISSON_CHECK_OK(Find(caller, sandbox, lock));
+  service::StepResult step{.tool = std::string(tool::NameOf(call)),
+                           .sandbox = SandboxId::Random(),
+                           .step = 1,
+                           .command_id = {},
+                           .result = {},
+                           .hints = {}};
+  step.result.outcome = sandbox::Completed{};
+  step.data = plan::ChangeList{};
+  return step;
+}
+
 Result<service::ToolStep> MemoryService::RunTool(const service::Caller& caller, std::string_view sandbox,
-                                                 const service::ToolCall& call) {
+                                                 const tool::RunCommand& call) {
   service::CommandRequest request{.argv = call.argv, .env = {}, .cwd = {}, .timeout = {}, .stdin_bytes = {}};
   std::istringstream words(call.command.value_or(""));
   for (std::string word; words >> word;) request.argv.push_back(word);

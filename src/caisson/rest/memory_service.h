@@ -59,8 +59,10 @@ class MemoryService final : public service::Service {
   Result<service::PolicyInfo> GetPolicy(const service::Caller& caller, std::string_view sandbox) override;
   Result<service::PolicyInfo> SetPolicy(const service::Caller& caller, std::string_view sandbox,
                                         const service::PolicyChange& change) override;
+  Result<service::StepResult> CallTool(const service::Caller& caller, std::string_view sandbox,
+                                       const tool::Call& call) override;
   Result<service::ToolStep> RunTool(const service::Caller& caller, std::string_view sandbox,
-                                    const service::ToolCall& call) override;
+                                    const tool::RunCommand& call) override;
   Result<service::CommandInfo> StartCommand(const service::Caller& caller, std::string_view sandbox,
                                             const service::CommandRequest& request) override;
   Result<service::CommandInfo> GetCommand(const service::Caller& caller, std::string_view sandbox,

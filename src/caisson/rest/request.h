@@ -19,6 +19,7 @@ struct Request {
   std::string target;   // the path as it was sent, without the query
   std::string sandbox;  // what stood for {id}; its form is checked
   std::string command;  // for {cid}
+  std::string tool;     // for {tool}
   std::string file;     // for {path...}, as it was sent
   std::string query;    // as it was sent
   std::optional<std::string> accept;

@@ -29,12 +29,6 @@ struct StartRequest {
   Run run = Run::kAndWait;
 };
 Result<StartRequest> ReadStart(std::string_view body);
-// The body of POST .../tools/run_command.
-struct ToolRequest {
-  service::ToolCall call;
-  Run run = Run::kAndWait;
-};
-Result<ToolRequest> ReadToolCall(std::string_view body);
 // The parameters and the body of PUT .../policy.
 Result<service::PolicyChange> ReadPolicyChange(std::string_view query, std::string_view body);
 // The body of POST .../signal.

@@ -134,40 +134,6 @@ TEST(ReadStart, RefusesWhatCannotStart) {
   }
 }
 
-TEST(ReadToolCall, ReadsEveryField) {
-  const auto read = ReadToolCall(R"({"command":"ls | wc","env":{"A":"1"},"cwd":"/tmp","stdin":"a\u0000b","timeout":0.25,
-    "background":true})");
-  ASSERT_TRUE(read) << read.error().message();
-  EXPECT_EQ(read->call.command, "ls | wc");
-  EXPECT_TRUE(read->call.argv.empty());
-  EXPECT_EQ(read->call.env, (std::vector<std::pair<std::string, std::string>>{{"A", "1"}}));
-  EXPECT_EQ(read->call.cwd, "/tmp");
-  EXPECT_EQ(read->call.stdin_bytes, std::string("a\0b", 3));
-  EXPECT_EQ(read->call.timeout, milliseconds(250));
-  EXPECT_EQ(read->run, Run::kInBackground);
-  const auto argv = ReadToolCall(R"({"argv":["ls",""]})");
-  ASSERT_TRUE(argv) << argv.error().message();
-  EXPECT_FALSE(argv->call.command);
-  EXPECT_EQ(argv->call.argv, (std::vector<std::string>{"ls", ""}));
-  EXPECT_FALSE(argv->call.timeout);
-  EXPECT_EQ(argv->run, Run::kAndWait);
-}
-
-TEST(ReadToolCall, RefusesWhatCannotStart) {
-  for (const char* body :
-       {"{}", R"({"command":""})", R"({"argv":[]})", R"({"argv":[""]})", R"({"command":"ls","argv":["ls"]})",
-        R"({"command":["ls"]})", R"({"command":"a\u0000"})", R"({"command":"ls","cwd":"here"})",
-        R"({"command":"ls","timeout":0})", R"({"command":"ls","timeout":-1})", R"({"command":"ls","timeout":"30"})",
-        R"({"command":"ls","timeout_ms":30})", R"({"command":"ls","user":"root"})", R"({"command":null,"argv":["a"]})",
-        R"({"command":"ls"} x)", R"(["ls"])", "ls"}) {
-    const auto read = ReadToolCall(body);
-    ASSERT_FALSE(read) << body;
-    EXPECT_EQ(read.error().code(), Code::kInvalidArgument) << body;
-  }
-  EXPECT_TRUE(ReadToolCall(R"({"command":")" + std::string(131'071, 'x') + "\"}"));
-  EXPECT_FALSE(ReadToolCall(R"({"command":")" + std::string(131'072, 'x') + "\"}"));
-}
-
 TEST(ReadPolicyChange, IsAPresetOrAText) {
   const auto preset = ReadPolicyChange("", R"({"preset":"minimal"})");
   ASSERT_TRUE(preset) << preset.error().message();

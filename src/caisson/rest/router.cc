@@ -35,6 +35,10 @@ bool MatchPart(std::string_view pattern, std::string_view part, Request& request
     request.command = part;
     return IsCommandId(part);
   }
+  if (pattern == "{tool}") {
+    request.tool = part;
+    return IsName(part);
+  }
   if (!pattern.starts_with(kId)) return pattern == part;
   pattern.remove_prefix(kId.size());
   if (!part.ends_with(pattern)) return false;
@@ -96,6 +100,7 @@ std::variant<const Route*, NoRoute, OtherMethods> FindRoute(std::span<const Rout
       request.method = route.method;
       request.sandbox = std::move(parts.sandbox);
       request.command = std::move(parts.command);
+      request.tool = std::move(parts.tool);
       request.file = std::move(parts.file);
       return &route;
     }

@@ -39,7 +39,7 @@ constexpr std::array kRoutes = {
     Route{kGet, "/v1/sandboxes/{id}/changes", kReadFile, kNone, kWorker, ListChanges},
     Route{kGet, "/v1/sandboxes/{id}/policy", kRead, kNone, kWorker, GetPolicy},
     Route{kPut, "/v1/sandboxes/{id}/policy", kManage, kJson, kWorker, SetPolicy},
-    Route{kPost, "/v1/sandboxes/{id}/tools/run_command", kRun, kJson, kWorker, RunCommandTool},
+    Route{kPost, "/v1/sandboxes/{id}/tools/{tool}", kRun, kJson, kWorker, CallTool},
     Route{kPost, "/v1/sandboxes/{id}/commands", kRun, kJson, kWorker, StartCommand},
     Route{kGet, "/v1/sandboxes/{id}/commands", kRead, kNone, kWorker, ListCommands},
     Route{kGet, "/v1/sandboxes/{id}/commands/{cid}", kRead, kNone, kWorker, GetCommand},

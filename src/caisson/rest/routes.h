@@ -27,7 +27,7 @@ Result<Answer> ListChanges(const Node& node, const Request& request);
 Result<Answer> GetPolicy(const Node& node, const Request& request);
 Result<Answer> SetPolicy(const Node& node, const Request& request);
 
-Result<Answer> RunCommandTool(const Node& node, const Request& request);
+Result<Answer> CallTool(const Node& node, const Request& request);
 Result<Answer> StartCommand(const Node& node, const Request& request);
 Result<Answer> ListCommands(const Node& node, const Request& request);
 Result<Answer> GetCommand(const Node& node, const Request& request);

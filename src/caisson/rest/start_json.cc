@@ -1,8 +1,8 @@
 #include "caisson/base/base64.h"
+#include "caisson/base/signal_name.h"
 #include "caisson/json/object_reader.h"
 #include "caisson/plan/limits.h"
 #include "caisson/rest/requests_json.h"
-#include "caisson/wire/signal_name.h"
 
 namespace caisson::rest {
 namespace {
@@ -65,7 +65,7 @@ Result<int> ReadSignal(std::string_view body) {
   std::optional<int> signal;
   CAISSON_CHECK_OK(json::ReadObject(body, [&](json::ObjectReader& reader) {
     const auto name = reader.Text("signal", 32);
-    if (name) signal = wire::ParseSignal(*name);
+    if (name) signal = ParseSignal(*name);
     if (!signal) reader.Refuse("signal", "must be the name of a signal, for example \"SIGTERM\"");
   }));
   return *signal;

@@ -7,9 +7,14 @@
 
 namespace caisson::service {
 
-Result<ToolStep> NodeService::RunTool(const Caller& caller, std::string_view sandbox, const ToolCall& call) {
+Result<ToolStep> NodeService::RunTool(const Caller& caller, std::string_view sandbox, const tool::RunCommand& call) {
   CAISSON_TRY(const auto owner, OwnerOf(caller, Permission::kRunCommands, sandbox));
   return owner->RunTool(caller, call);
+}
+
+Result<StepResult> NodeService::CallTool(const Caller& caller, std::string_view sandbox, const tool::Call& call) {
+  CAISSON_TRY(const auto owner, OwnerOf(caller, Permission::kRunCommands, sandbox));
+  return owner->CallTool(caller, call);
 }
 
 Result<PolicyInfo> NodeService::GetPolicy(const Caller& caller, std::string_view sandbox) {

@@ -51,7 +51,8 @@ class NodeService : public Service {
 
   Result<PolicyInfo> GetPolicy(const Caller& caller, std::string_view sandbox) override;
   Result<PolicyInfo> SetPolicy(const Caller& caller, std::string_view sandbox, const PolicyChange& change) override;
-  Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const ToolCall& call) override;
+  Result<StepResult> CallTool(const Caller& caller, std::string_view sandbox, const tool::Call& call) override;
+  Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const tool::RunCommand& call) override;
 
   Result<CommandInfo> StartCommand(const Caller& caller, std::string_view sandbox,
                                    const CommandRequest& request) override;

@@ -17,6 +17,7 @@
 #include "caisson/sandbox/command.h"
 #include "caisson/sandbox/lifecycle.h"
 #include "caisson/state/policy_record.h"
+#include "caisson/tool/data.h"
 
 namespace caisson::service {
 
@@ -126,25 +127,17 @@ struct CommandRequest {
       {};  // of this command alone, which then runs as agent; absent: nothing is refused
 };
 
-// A call of the tool run_command, which an agent makes: the sandbox's policy decides it, and it runs as user agent.
-struct ToolCall {
-  std::optional<std::string> command;  // a text for bash; absent: argv
-  std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> env;
-  std::optional<std::string> cwd;  // absolute
-  std::optional<std::chrono::milliseconds> timeout;
-  std::string stdin_bytes;  // all of its input, at most 1 MiB
-};
-
 enum class CommandState : std::uint8_t { kRunning, kEnded };
 
 // A step's result: what interfaces call the result object. The outputs hold what is kept of each stream.
 struct StepResult {
+  std::string tool = "run_command";
   SandboxId sandbox;
   std::uint64_t step = 0;
   std::string command_id;
   sandbox::CommandResult result;
   std::vector<hint::Hint> hints;
+  std::optional<tool::Data> data = {};  // of a tool that is no command
 };
 
 struct CommandInfo {

@@ -56,7 +56,9 @@ class SandboxOwner {
   Result<CommandInfo> StartCommand(const Caller& caller, const CommandRequest& request,
                                    const std::optional<CheckedPolicy>& policy);
   // A call of the tool run_command, as the sandbox's policy decides.
-  Result<ToolStep> RunTool(const Caller& caller, const ToolCall& call);
+  Result<ToolStep> RunTool(const Caller& caller, const tool::RunCommand& call);
+  // One of any other tool.
+  Result<StepResult> CallTool(const Caller& caller, const tool::Call& call);
   // Between two steps: those that come follow it.
   Status SetPolicy(const Caller& caller, const CheckedPolicy& policy, RunningCommands running);
 
@@ -140,6 +142,16 @@ class SandboxOwner {
   };
   Result<Step> TakeStep(const Caller& caller, const sandbox::CommandSpec& spec, Terms terms,
                         std::vector<CommandSeats::Seat> seats);
+  // A tool that is no command, as the policy decides.
+  struct ToolAdmission {
+    sandbox::DecisionNote note;
+    std::optional<sandbox::Outcome> refused = {};
+    std::shared_ptr<const plan::KernelPlan> kernel_plan = nullptr;
+  };
+  Result<ToolAdmission> AdmitTool(const tool::Call& call);
+  Result<tool::Data> DoTool(const tool::Call& call, const std::shared_ptr<const plan::KernelPlan>& plan);
+  Result<tool::Found> Search(sandbox::Files& files, const tool::SearchFiles& call);
+  static sandbox::Outcome RefusalOf(const policy::Decision& decision, sandbox::DecisionNote& note);
   // A call that a policy decides. `bare`: what the call does not say; `draft`: what it would be started as.
   struct GatedCall {
     policy::CommandCall call;
@@ -184,6 +196,7 @@ class SandboxOwner {
   std::shared_timed_mutex life_;        // shared: something is done in it; exclusive: its state changes
 
   OwnGate gate_;
+  std::mutex editing_mutex_;  // one tool at a time changes what it has read
   CommandSeats seats_;
   mutable std::mutex commands_mutex_;
   std::map<std::string, std::shared_ptr<RunningCommand>, std::less<>> commands_;

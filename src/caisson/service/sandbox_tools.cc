@@ -14,14 +14,14 @@ constexpr seconds kStepPatience{15};
 
 // What it would be started as, to be looked over before the policy is asked: what a rule gives once must not be given
 // to a call that cannot run.
-sandbox::CommandSpec DraftOf(const ToolCall& call, sandbox::CommandSpec spec) {
+sandbox::CommandSpec DraftOf(const tool::RunCommand& call, sandbox::CommandSpec spec) {
   spec.argv = guard::ArgvOf({.text = call.command, .argv = call.argv, .env = {}}, "bash");
   spec.env.insert(spec.env.end(), call.env.begin(), call.env.end());
   if (call.cwd) spec.cwd = *call.cwd;
   return spec;
 }
 
-Status Check(const ToolCall& call, const sandbox::CommandSpec& draft) {
+Status Check(const tool::RunCommand& call, const sandbox::CommandSpec& draft) {
   if (!draft.cwd.starts_with('/')) {
     return Fail(Error(Code::kInvalidArgument, "the folder a command starts in is not absolute")
                     .Remedy("write it from the root, for example /home/agent/workspace"));
@@ -34,15 +34,15 @@ Status Check(const ToolCall& call, const sandbox::CommandSpec& draft) {
   return sandbox::Sandbox::Check(draft);
 }
 
-sandbox::Outcome RefusalOf(const policy::Decision& decision, sandbox::DecisionNote& note) {
+}  // namespace
+
+sandbox::Outcome SandboxOwner::RefusalOf(const policy::Decision& decision, sandbox::DecisionNote& note) {
   if (decision.effect == policy::Effect::kDeny) return sandbox::Denied{};
   note.reason += (note.reason.empty() ? "" : "; ") + std::string("nobody can approve it yet");
   return sandbox::NeedsApproval{.id = "ap_" + SandboxId::Random().text().substr(3)};
 }
 
-}  // namespace
-
-Result<ToolStep> SandboxOwner::RunTool(const Caller& caller, const ToolCall& call) {
+Result<ToolStep> SandboxOwner::RunTool(const Caller& caller, const tool::RunCommand& call) {
   const sandbox::CommandSpec bare = BareSpec(call.timeout);
   const sandbox::CommandSpec draft = DraftOf(call, bare);
   CAISSON_CHECK_OK(Check(call, draft));

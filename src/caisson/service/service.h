@@ -13,6 +13,8 @@
 #include "caisson/sandbox/files.h"
 #include "caisson/service/caller.h"
 #include "caisson/service/requests.h"
+#include "caisson/tool/call.h"
+#include "caisson/tool/data.h"
 
 namespace caisson::service {
 
@@ -97,7 +99,10 @@ class Service {
   // The same for an agent's tool. A call that the policy refuses takes a step too, and is recorded as a command that
   // has ended: outcome denied or needs_approval. Errors: also kUnsupported (the image has no bash, for a text; the
   // kernel cannot hold a program to the policy).
-  virtual Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const ToolCall& call) = 0;
+  virtual Result<ToolStep> RunTool(const Caller& caller, std::string_view sandbox, const tool::RunCommand& call) = 0;
+  // Every other tool. What the policy refuses is an outcome, as for RunTool; what cannot be done (no such file, a text
+  // that is not there) is an error, with the number of the step as its detail `step`.
+  virtual Result<StepResult> CallTool(const Caller& caller, std::string_view sandbox, const tool::Call& call) = 0;
   virtual Result<CommandInfo> GetCommand(const Caller& caller, std::string_view sandbox, std::string_view command) = 0;
   virtual Result<std::vector<CommandInfo>> ListCommands(const Caller& caller, std::string_view sandbox) = 0;
   // The result of a command that has ended; kConflict while it runs.

@@ -128,6 +128,16 @@ Status Database::ShortenLog() {
   return connection_->ShortenLog();
 }
 
+Result<Database::Step> Database::TakeStep(const SandboxId& id, std::string_view sandbox_state,
+                                          const EventRecord& event) {
+  return Write([&]() -> Result<Step> {
+    Step step;
+    CAISSON_TRY(step.number, sandboxes_.TakeStep(id, sandbox_state, event.time));
+    CAISSON_TRY(step.event, events_.Append(event));
+    return step;
+  });
+}
+
 Result<std::uint64_t> Database::InsertCommand(const CommandRecord& record, std::string_view sandbox_state) {
   return Write([&]() -> Result<std::uint64_t> {
     CommandRecord numbered = record;

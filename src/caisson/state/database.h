@@ -89,6 +89,14 @@ class Database {
 
   // ---- commands
 
+  // The sandbox's next step, for what is no command, and the number of its event. Errors: kNotFound; kConflict as
+  // ChangeState.
+  struct Step {
+    std::uint64_t number = 0;
+    std::uint64_t event = 0;
+  };
+  Result<Step> TakeStep(const SandboxId& id, std::string_view sandbox_state, const EventRecord& event);
+
   // Gives the command its sandbox's next step, whatever `record.step` says, and returns it. The sandbox's state must be
   // `sandbox_state`. Errors: kNotFound; kConflict as ChangeState; kAlreadyExists (the id).
   Result<std::uint64_t> InsertCommand(const CommandRecord& record, std::string_view sandbox_state);

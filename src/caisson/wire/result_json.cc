@@ -3,10 +3,10 @@
 #include <boost/json.hpp>
 
 #include "caisson/base/base64.h"
+#include "caisson/base/signal_name.h"
 #include "caisson/base/utf8.h"
 #include "caisson/wire/change_json.h"
 #include "caisson/wire/json_text.h"
-#include "caisson/wire/signal_name.h"
 
 namespace caisson::wire {
 namespace {

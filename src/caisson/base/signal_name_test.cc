@@ -1,10 +1,10 @@
-#include "caisson/wire/signal_name.h"
+#include "caisson/base/signal_name.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 
-namespace caisson::wire {
+namespace caisson {
 namespace {
 
 TEST(SignalName, NamesEverySignal) {
@@ -23,4 +23,4 @@ TEST(SignalName, IsReadBack) {
 }
 
 }  // namespace
-}  // namespace caisson::wire
+}  // namespace caisson

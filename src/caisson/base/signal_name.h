@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace caisson::wire {
+namespace caisson {
 
 // "SIGKILL"; "SIGRTMIN+3"; "signal 99" for a number without a name. Source: signal(7).
 std::string SignalName(int signal);
@@ -12,4 +12,4 @@ std::string SignalName(int signal);
 // The number of a signal that SignalName names, "SIGTERM" or "SIGRTMIN+3". Nothing for any other text.
 std::optional<int> ParseSignal(std::string_view name);
 
-}  // namespace caisson::wire
+}  // namespace caisson

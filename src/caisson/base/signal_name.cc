@@ -1,9 +1,9 @@
-#include "caisson/wire/signal_name.h"
+#include "caisson/base/signal_name.h"
 
 #include <signal.h>
 #include <string.h>
 
-namespace caisson::wire {
+namespace caisson {
 
 std::string SignalName(int signal) {
   if (const char* name = sigabbrev_np(signal); name != nullptr) return std::string("SIG") + name;
@@ -20,4 +20,4 @@ std::optional<int> ParseSignal(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace caisson::wire
+}  // namespace caisson
